@@ -4,12 +4,21 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/sequent-dev/sequent/internal/printable"
 	"github.com/sequent-dev/sequent/vault"
-	"github.com/sequent-dev/sequent/vault/assumption"
+	"github.com/sequent-dev/sequent/vault/wikilink"
 )
+
+// The ledger of assumptions is a folder of notes, assumptions/yyyy/MM/assumption-{ms}.md.
+// The front matter of each has its state, the body its history: an update sets keys and
+// adds a section, and leaves a person's edits alone.
+
+// ledgerFolder is the folder of the ledger.
+const ledgerFolder = "assumptions"
 
 // assumptionArgs are the arguments of assumption_ledger.
 type assumptionArgs struct {
@@ -24,12 +33,20 @@ type assumptionArgs struct {
 	Notes      string   `json:"notes,omitzero" action:"update"`
 }
 
-type assumptionOut struct {
-	URI        vault.URI         `json:"uri"`
-	Assumption string            `json:"assumption"`
-	Status     assumption.Status `json:"status"`
-	Confidence string            `json:"confidence"`
-	Concepts   []string          `json:"concepts"`
+// An assumption is a note of the ledger in replies.
+type assumption struct {
+	URI        vault.URI `json:"uri"`
+	Statement  string    `json:"assumption"` // its first line
+	Status     string    `json:"status"`
+	Confidence string    `json:"confidence"`
+	Concepts   []string  `json:"concepts"`
+}
+
+func assumptionOf(n *vault.Note) assumption {
+	return assumption{
+		n.URI, strings.TrimPrefix(n.Front.Get("title"), "Assumption: "), n.Front.Get("status"), n.Front.Get("confidence"),
+		append([]string{}, wikilink.Concepts(wikilink.Parse([]byte(n.Body)))...),
+	}
 }
 
 // ledger answers assumption_ledger.
@@ -37,95 +54,177 @@ func ledger(ctx context.Context, t *turn, in assumptionArgs) error {
 	if err := misplaced(in, in.Action); err != nil {
 		return err
 	}
-	var one assumption.Entry
+	for _, text := range []*string{&in.Assumption, &in.Context, &in.Validation, &in.Confidence, &in.Notes} {
+		*text = strings.TrimSpace(*text)
+	}
+	found := []assumption{}
+	var n *vault.Note
 	var err error
-	l := t.vault.Ledger
-	found := []assumption.Entry{}
 	switch {
 	case in.Action == "append":
-		one, err = l.Append(ctx, assumption.Assumption{
-			Statement: in.Assumption, Concepts: in.Concepts, Context: in.Context,
-			ValidationPlan: in.Validation, Confidence: in.Confidence,
-		})
-		t.printf("Recorded assumption: %s\n\n💡 Update it to validated, invalidated or refined as soon as you know", one.URI)
+		n, err = t.assume(ctx, in)
 	case in.Action == "update":
-		var before assumption.Entry
-		before, one, err = l.Update(ctx, vault.URI(in.URI), assumption.Change{
-			Status: assumption.Status(in.Status), Confidence: in.Confidence, ValidationPlan: in.Validation,
-			Notes: in.Notes, Concepts: in.Concepts,
-		})
-		t.printf("Updated assumption: %s\n\n%s", one.URI, in.difference(before, one))
+		n, err = t.updateAssumption(ctx, in)
 	case in.URI != "":
-		one, err = l.Read(ctx, vault.URI(in.URI))
-		t.printf("%s", one.Body)
+		var uri vault.URI
+		if uri, err = ledgerURI(in.URI); err == nil {
+			n, err = t.vault.Notes.Read(ctx, uri)
+		}
+		if err == nil {
+			t.printf("%s", strings.TrimSpace(n.Body))
+		}
 	default:
-		const limit = 20
-		if found, err = l.Latest(ctx, limit); len(found) == 0 {
-			t.printf("No assumptions yet. Append one before you build on it.")
-		} else {
-			t.printf("The assumptions made last:\n")
-		}
-		for _, a := range found {
-			t.linef("- %s (%s, confidence %s): %s", a.URI, a.Status, a.Confidence, oneLine(a.Statement))
-		}
+		found, err = t.latestAssumptions(ctx)
 	}
 	if err != nil {
 		return err
 	}
-	if one.URI != "" {
-		found = append(found, one)
-	}
-	out := []assumptionOut{}
-	for _, a := range found {
-		out = append(out, assumptionOut{a.URI, a.Statement, a.Status, a.Confidence, append([]string{}, a.Concepts...)})
+	if n != nil {
+		found = append(found, assumptionOf(n))
 	}
 	t.out = struct {
-		Action      string          `json:"action"`
-		Assumptions []assumptionOut `json:"assumptions"`
-	}{in.Action, out}
+		Action      string       `json:"action"`
+		Assumptions []assumption `json:"assumptions"`
+	}{in.Action, found}
 	return nil
 }
 
-const maxStatement = 120 // bytes of an assumption in a line
-
-// difference says what an update has changed, and what stayed as it was.
-func (in assumptionArgs) difference(before, after assumption.Entry) string {
-	var changed, stayed []string
-	for _, f := range [][3]string{
-		{"status", string(before.Status), string(after.Status)},
-		{"confidence", before.Confidence, after.Confidence},
-		{"validation plan", before.ValidationPlan, after.ValidationPlan},
+// assume records an assumption. Its concepts come first in the note, so that an open code
+// fence in the statement cannot hide their links.
+func (t *turn) assume(ctx context.Context, in assumptionArgs) (*vault.Note, error) {
+	links, err := linksTo(in.Concepts)
+	switch {
+	case err != nil:
+		return nil, err
+	case in.Assumption == "":
+		return nil, &refusal{codeInvalidArgument, "the assumption is empty; write a sentence that could turn out to be false"}
+	case len(links) == 0 && !wikilink.HasConcept([]byte(in.Assumption)):
+		return nil, &refusal{"ASSUMPTION_CONCEPT_REQUIRED", `the assumption has no concepts; name some, such as ["authentication", "JWT"]`}
+	}
+	title := "Assumption: " + short(in.Assumption)
+	body := "# " + title + "\n"
+	for _, part := range [][2]string{
+		{"Related Concepts", strings.Join(links, "\n")}, {"Statement", vault.Block(in.Assumption)}, {"Validation Plan", vault.Block(in.Validation)},
 	} {
-		name, old, now := f[0], f[1], short(f[2], maxStatement)
-		switch {
-		case old != f[2]:
-			changed = append(changed, fmt.Sprintf("%s: %s → %s", name, short(cmp.Or(old, "none"), maxStatement), now))
-		case now != "":
-			stayed = append(stayed, name+" "+now)
+		if part[1] != "" {
+			body += fmt.Sprintf("\n## %s\n\n%s\n", part[0], part[1])
 		}
 	}
-	if strings.TrimSpace(in.Notes) != "" {
-		changed = append(changed, "notes added")
+	now := t.engine.Now().UTC()
+	n, err := t.vault.Notes.CreateTimed(ctx, ledgerFolder+now.Format("/2006/01"), "assumption", now, func(n *vault.Note, name string) error {
+		n.Body = body
+		return n.Front.SetAll("title", title, "permalink", name, "type", "assumption", "status", "active",
+			"confidence", cmp.Or(in.Confidence, "unspecified"), "created", now, "context", in.Context, "validation_plan", in.Validation)
+	})
+	if err == nil {
+		t.printf("Recorded assumption: %s\n\n💡 Update it to validated, invalidated or refined as soon as you know", n.URI)
 	}
-	if added := len(after.Concepts) - len(before.Concepts); added > 0 {
-		changed = append(changed, printable.Count(added, "concept added", "concepts added"))
-	}
-	text := "Changed: " + cmp.Or(strings.Join(changed, "; "), "nothing but the time of the update")
-	if len(stayed) > 0 {
-		text += "\nAs before: " + strings.Join(stayed, "; ")
-	}
-	return text
+	return n, err
 }
 
-// short returns the beginning of a text on one line.
-func short(text string, bytes int) string {
-	text = oneLine(text)
-	if len(text) <= bytes {
-		return text
+// updateAssumption changes an assumption, and says what has changed and what has not.
+func (t *turn) updateAssumption(ctx context.Context, in assumptionArgs) (*vault.Note, error) {
+	links, err := linksTo(in.Concepts)
+	if err == nil && in.Status+in.Confidence+in.Validation+in.Notes == "" && len(links) == 0 {
+		err = &refusal{codeInvalidArgument, "the update changes nothing; give a status, notes, a confidence, a validationPlan or concepts"}
 	}
-	cut := strings.ToValidUTF8(text[:bytes], "")
-	if i := strings.LastIndexByte(cut, ' '); i > bytes/2 {
-		cut = cut[:i]
+	var uri vault.URI
+	if err == nil {
+		uri, err = ledgerURI(in.URI)
 	}
-	return cut + "…"
+	if err != nil {
+		return nil, err
+	}
+	var changed, stayed []string
+	n, err := t.vault.Notes.Update(ctx, uri, func(n *vault.Note) error {
+		changed, stayed = nil, nil
+		var set []any
+		for _, f := range [][3]string{
+			{"status", "status", in.Status}, {"confidence", "confidence", in.Confidence}, {"validation_plan", "validation plan", in.Validation},
+		} {
+			key, name, value, old := f[0], f[1], f[2], n.Front.Get(f[0])
+			switch {
+			case value != "" && value != old:
+				changed = append(changed, fmt.Sprintf("%s: %s → %s", name, short(cmp.Or(old, "none")), short(value)))
+				set = append(set, key, value)
+			case old != "":
+				stayed = append(stayed, name+" "+short(old))
+			}
+		}
+		section := fmt.Sprintf("## Update: %s UTC\n", t.engine.Now().UTC().Format(time.DateTime))
+		if len(changed) > 0 {
+			section += "\n*" + strings.ReplaceAll(strings.Join(changed, "; "), "*", "∗") + "*\n"
+		}
+		for _, text := range []string{strings.Join(links, "\n"), vault.Block(in.Notes)} {
+			if text != "" {
+				section += "\n" + text + "\n"
+			}
+		}
+		n.AddSection(section)
+		return n.Front.SetAll(append(set, "updated", t.engine.Now())...)
+	})
+	if err != nil {
+		return nil, err
+	}
+	if in.Notes != "" {
+		changed = append(changed, "notes added")
+	}
+	if len(links) > 0 {
+		changed = append(changed, printable.Count(len(links), "concept added", "concepts added"))
+	}
+	t.printf("Updated assumption: %s\n\nChanged: %s", n.URI, cmp.Or(strings.Join(changed, "; "), "nothing but the time of the update"))
+	if len(stayed) > 0 {
+		t.linef("As before: %s", strings.Join(stayed, "; "))
+	}
+	return n, nil
 }
+
+// latestAssumptions lists the assumptions that were recorded last.
+func (t *turn) latestAssumptions(ctx context.Context) ([]assumption, error) {
+	const limit = 20
+	list, err := t.vault.Notes.Recent(ctx, ledgerFolder+"/", -1)
+	if len(list) == 0 {
+		t.printf("No assumptions yet. Append one before you build on it.")
+		return []assumption{}, err
+	}
+	t.printf("The assumptions made last:\n")
+	// Folders and names hold the time.
+	slices.SortFunc(list, func(a, b vault.Info) int { return cmp.Compare(b.URI.Path(), a.URI.Path()) })
+	var found []assumption
+	for _, info := range list[:min(limit, len(list))] {
+		n, err := t.vault.Notes.Read(ctx, info.URI)
+		if err != nil {
+			return nil, err
+		}
+		a := assumptionOf(n)
+		found = append(found, a)
+		t.linef("- %s (%s, confidence %s): %s", a.URI, a.Status, a.Confidence, oneLine(a.Statement))
+	}
+	return found, nil
+}
+
+// ledgerURI parses the URI of an assumption. It refuses that of another note, so that a
+// mistaken URI gives no note a status.
+func ledgerURI(text string) (vault.URI, error) {
+	uri, err := vault.ParseURI(text)
+	if err == nil && !strings.HasPrefix(uri.Path(), ledgerFolder+"/") {
+		err = &refusal{"ASSUMPTION_NOT_FOUND", fmt.Sprintf("%s is not in the assumption ledger; pass a uri that begins with memory://%s/", uri, ledgerFolder)}
+	}
+	return uri, err
+}
+
+// linksTo returns list items with WikiLinks to concepts, which may have brackets already.
+func linksTo(concepts []string) (items []string, err error) {
+	for _, c := range concepts {
+		item := "- [[" + strings.Trim(oneLine(c), "[]") + "]]"
+		links := wikilink.Parse([]byte(item))
+		if len(links) != 1 || links[0].Concept() == "" || links[0].Stop != len(item) {
+			return nil, &refusal{codeInvalidArgument, fmt.Sprintf(`%.100q cannot be a concept; name concepts without brackets, such as "error handling"`, c)}
+		}
+		items = append(items, item)
+	}
+	return items, nil
+}
+
+// short returns a text on one line, cut to the length of a title.
+func short(text string) string { return printable.Short(oneLine(text), 120) }

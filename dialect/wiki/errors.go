@@ -8,7 +8,6 @@ import (
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/dialect/wording"
 	"github.com/sequent-dev/sequent/tool"
-	"github.com/sequent-dev/sequent/vault/assumption"
 	"github.com/sequent-dev/sequent/vault/edit"
 	"github.com/sequent-dev/sequent/vault/workflow"
 )
@@ -40,7 +39,6 @@ var table = wording.Table{
 		workflow.CodeConclusionRequired: {Code: codeConclusion},
 		workflow.CodeConclusionLink:     {Code: codeConclusionWikiLink},
 		workflow.CodeInvalid:            {Code: codeInvalidArgument},
-		assumption.CodeInvalid:          {Code: codeInvalidArgument},
 		edit.CodeInvalid:                {Code: codeInvalidArgument},
 		edit.CodeLinkRequired:           {Code: codeWikiLink},
 		edit.CodeChecksumRequired:       {Code: "CHECKSUM_REQUIRED"},

@@ -11,7 +11,6 @@ import (
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/vault"
-	"github.com/sequent-dev/sequent/vault/assumption"
 	"github.com/sequent-dev/sequent/vault/edit"
 	"github.com/sequent-dev/sequent/vault/index"
 	"github.com/sequent-dev/sequent/vault/thinking"
@@ -37,7 +36,6 @@ type Vault struct {
 	Notes     *vault.Vault
 	Sessions  *thinking.Files
 	Workflows *workflow.Workflows
-	Ledger    *assumption.Ledger
 	Editor    *edit.Editor
 	index     *index.Index
 	engine    *sequent.Engine
@@ -65,11 +63,10 @@ func OpenVault(ctx context.Context, cfg VaultConfig) (*Vault, error) {
 	cfg.Index.Vault = notes
 	v.Notes, v.Sessions, v.index = notes, thinking.New(notes), index.New(cfg.Index)
 	v.Workflows = workflow.New(workflow.Config{Vault: notes, Agent: cfg.Agent, Now: now})
-	v.Ledger = assumption.New(assumption.Config{Vault: notes, Now: now})
 	v.Editor = edit.New(edit.Config{Vault: notes, Now: now, Protected: map[string]string{
 		thinking.Folder:     "continue the session with sequential_thinking, which can revise a thought",
 		"thinking/workflow": "use the tool workflow",
-		assumption.Folder:   "use assumption_ledger with action update",
+		ledgerFolder:        "use assumption_ledger with action update",
 	}})
 	return v, nil
 }

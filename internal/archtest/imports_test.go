@@ -61,7 +61,6 @@ var rules = []rule{
 	{"vault/thinking", []string{".", "internal/lazyregexp", "internal/printable", "vault", "vault/wikilink"}, "files of sessions are notes of a vault"},
 	{"vault/edit", []string{".", "internal/durable", "internal/lazyregexp", "internal/printable", "vault", "vault/wikilink"}, "it changes notes of any kind"},
 	{"vault/workflow", []string{".", "internal/lazyregexp", "internal/printable", "vault", "vault/wikilink"}, "runs are notes of a vault"},
-	{"vault/assumption", []string{".", "internal/lazyregexp", "internal/printable", "vault", "vault/wikilink"}, "assumptions are notes of a vault"},
 	{"vault", []string{".", "internal/durable", "internal/fairlock", "internal/lazyregexp", "internal/printable", "go.yaml.in/yaml/v3", "github.com/gofrs/flock"}, "it depends on files, not on links or kinds of notes"},
 	{"internal/redact", []string{".", "internal/lazyregexp", "github.com/pelletier/go-toml/v2"}, "it changes a copy of a session; what generates its rules reads TOML"},
 	{"internal/findings", []string{".", "internal/lazyregexp"}, "it reads a session"},
