@@ -106,7 +106,7 @@ pictures: ## rewrite the pictures and screens of the documentation
 
 # Those that Wine 8 carries: it cannot remove files as os.Root and t.TempDir do. No Go toolchain runs under it.
 WINE_PACKAGES = . ./textsearch ./brief ./tool ./internal/draw ./internal/limits ./internal/jsonscan \
-	./internal/printable ./internal/redact ./internal/shellwords ./mcpserver/internal/protocol
+	./internal/printable ./internal/redact ./internal/shellwords
 
 wine: ## tests of packages as Windows programs, under Wine (needs wine and wine64)
 	go build -C tools -o ../dist/wine ./wine

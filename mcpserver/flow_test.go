@@ -13,13 +13,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/sequent-dev/sequent/mcpserver/internal/conn"
 	"github.com/sequent-dev/sequent/mcpserver/internal/mcptest"
 )
 
 // What is kept of a client that does not read, and read ahead of one that writes: see package
 // conn.
-const maxUnwritten, maxAhead, maxAheadBytes = 256 << 10, 10_000, 64 << 20
 
 // A writeCounter counts writes. In a bubble of synctest, each lasts until all else waits.
 type writeCounter struct {
@@ -134,8 +132,8 @@ func TestShutdownStopsCallsThatTakeTooLong(t *testing.T) {
 		mcptest.Await(t, "a call begins", n.Begun)
 		start := time.Now()
 		p.cancel()
-		if err := mcptest.Await(t, "a call ends", n.Ended); !errors.Is(err, context.Canceled) || time.Since(start) != conn.EndTimeout {
-			t.Errorf("the running call ended with %v after %v, want %v after %v", err, time.Since(start), context.Canceled, conn.EndTimeout)
+		if err := mcptest.Await(t, "a call ends", n.Ended); !errors.Is(err, context.Canceled) || time.Since(start) != endTimeout {
+			t.Errorf("the running call ended with %v after %v, want %v after %v", err, time.Since(start), context.Canceled, endTimeout)
 		}
 		if err := mcptest.Await(t, "serving ends", p.done); err != nil {
 			t.Errorf("ServeStdio = %v, want nil", err)
@@ -171,8 +169,8 @@ func TestShutdownDoesNotWaitForAClientThatDoesNotRead(t *testing.T) {
 		start := time.Now()
 		p.cancel()
 		err := mcptest.Await(t, "serving ends", p.done)
-		if !errors.Is(err, conn.ErrStalled) || time.Since(start) != conn.EndTimeout+time.Second {
-			t.Errorf("ServeStdio = %v after %v, want %v a second after %v", err, time.Since(start), conn.ErrStalled, conn.EndTimeout)
+		if !errors.Is(err, errStalled) || time.Since(start) != endTimeout+time.Second {
+			t.Errorf("ServeStdio = %v after %v, want %v a second after %v", err, time.Since(start), errStalled, endTimeout)
 		}
 		_ = p.in.Close()
 		_ = p.out.Close()

@@ -18,7 +18,6 @@ import (
 	"github.com/sequent-dev/sequent/auth"
 	"github.com/sequent-dev/sequent/internal/admission"
 	"github.com/sequent-dev/sequent/internal/limits"
-	"github.com/sequent-dev/sequent/mcpserver/internal/protocol"
 )
 
 // Defaults of an [HTTPConfig].
@@ -41,7 +40,7 @@ const (
 // Limits are what each client may have at a time. 0 means the default, a negative number
 // no limit.
 //
-// A client is the subject of a token, or else an address (in IPv6 a /64). One that wants
+// A Limits is the subject of a token, or else an address (in IPv6 a /64). One that wants
 // more is refused with 429; calls wait for up to 10 s before. A client that wants another
 // session loses its own one that was idle for the longest.
 type Limits = limits.Caps
@@ -116,9 +115,9 @@ type HTTPConfig struct {
 // clients and without limits.
 type HTTP struct {
 	config   HTTPConfig
-	servers  map[string]*protocol.Server // by path
-	first    *protocol.Server            // whose observer is told of requests that reach none
-	names    string                      // of the paths, for people
+	servers  map[string]*Server // by path
+	first    *Server            // whose observer is told of requests that reach none
+	names    string             // of the paths, for people
 	mounts   []mount
 	logger   *slog.Logger
 	gate     *admission.Gate
@@ -151,9 +150,9 @@ func NewHTTP(cfg HTTPConfig) (*HTTP, error) {
 	}
 	cfg.MaxBody, cfg.MaxReply = cmp.Or(cfg.MaxBody, defaultMaxBody), cmp.Or(cfg.MaxReply, defaultMaxReply)
 	cfg.Timeout, cfg.Grace = cmp.Or(cfg.Timeout, defaultTimeout), cmp.Or(cfg.Grace, defaultGrace)
-	first := cfg.Servers[0].methods
+	first := cfg.Servers[0]
 	h := &HTTP{
-		config: cfg, first: first, servers: map[string]*protocol.Server{endpoint: first, socketEndpoint: first},
+		config: cfg, first: first, servers: map[string]*Server{endpoint: first, socketEndpoint: first},
 		logger: cfg.Logger, gate: gate, limiter: newLimiter(cfg), readiness: readiness{check: cfg.Ready},
 		sessions: newSessionTable(cmp.Or(cfg.SessionTimeout, DefaultSessionTimeout)),
 	}
@@ -163,13 +162,13 @@ func NewHTTP(cfg HTTPConfig) (*HTTP, error) {
 	if h.logger == nil {
 		h.logger = slog.New(slog.DiscardHandler)
 	}
-	names := []string{endpoint + " (" + first.Name() + ")"}
+	names := []string{endpoint + " (" + first.name() + ")"}
 	for _, s := range cfg.Servers {
-		path := endpoint + "/" + s.methods.Name()
+		path := endpoint + "/" + s.name()
 		if h.servers[path] != nil {
-			panic("mcpserver: two servers of dialect " + s.methods.Name())
+			panic("mcpserver: two servers of dialect " + s.name())
 		}
-		h.servers[path], h.servers[socketEndpoint+"/"+s.methods.Name()] = s.methods, s.methods
+		h.servers[path], h.servers[socketEndpoint+"/"+s.name()] = s, s
 		names = append(names, path)
 	}
 	h.names = strings.Join(names, ", ")
@@ -256,7 +255,7 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // shuttingDown answers that the server ends.
 func (v *visit) shuttingDown(id []byte) {
 	v.w.Header().Set("Connection", "close")
-	v.fail(http.StatusServiceUnavailable, id, protocol.ErrEnding)
+	v.fail(http.StatusServiceUnavailable, id, errEnding)
 }
 
 // deadline returns until when a client has time.

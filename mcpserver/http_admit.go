@@ -12,7 +12,6 @@ import (
 	"github.com/sequent-dev/sequent/auth"
 	"github.com/sequent-dev/sequent/internal/admission"
 	"github.com/sequent-dev/sequent/internal/limits"
-	"github.com/sequent-dev/sequent/mcpserver/internal/protocol"
 	"github.com/sequent-dev/sequent/tool"
 )
 
@@ -38,19 +37,19 @@ type visit struct {
 	w       http.ResponseWriter
 	r       *http.Request
 	control *http.ResponseController
-	server  *protocol.Server // of the endpoint
-	caller  tool.Caller      // as the request alone says; see callerIn
-	granted auth.Identity    // what the token allows; zero without tokens
-	via     protocol.Via
-	client  *limits.Client     // whom limits are for; nil before that is known
-	calls   int                // of the client, held by this visit: 0 or 1
-	turn    *limits.Turn       // of the client, that the message or its call may hold
-	streams int                // likewise
-	seen    *protocol.Exchange // the request, for an observer; nil without one
-	fault   *protocol.Error    // in its reply; nil for a result
-	begun   time.Time          // of the request
-	status  int                // of the reply
-	told    bool               // the observer knows of the request, or need not
+	server  *Server       // of the endpoint
+	caller  tool.Caller   // as the request alone says; see callerIn
+	granted auth.Identity // what the token allows; zero without tokens
+	via     Via
+	client  *limits.Client // whom limits are for; nil before that is known
+	calls   int            // of the client, held by this visit: 0 or 1
+	turn    *limits.Turn   // of the client, that the message or its call may hold
+	streams int            // likewise
+	seen    *Exchange      // the request, for an observer; nil without one
+	fault   *rpcError      // in its reply; nil for a result
+	begun   time.Time      // of the request
+	status  int            // of the reply
+	told    bool           // the observer knows of the request, or need not
 }
 
 // admit finds out what is asked for and by whom. If it reports false it has
@@ -62,7 +61,7 @@ func (v *visit) admit() bool {
 	}
 	origin := v.r.Header.Get("Origin")
 	if !v.h.gate.OwnPage(v.r) {
-		v.fail(http.StatusForbidden, nil, protocol.Because("foreign_origin", fmt.Sprintf("web pages of the origin %.100q may not call this server; %s", origin, admission.OriginFix)))
+		v.fail(http.StatusForbidden, nil, because("foreign_origin", fmt.Sprintf("web pages of the origin %.100q may not call this server; %s", origin, admission.OriginFix)))
 		return false
 	}
 	if v.h.gate.Trusts(origin) {
@@ -88,7 +87,7 @@ func (v *visit) ownName() bool {
 	if v.h.gate.OwnName(v.r) {
 		return true
 	}
-	v.fail(http.StatusForbidden, nil, protocol.Because("foreign_host", fmt.Sprintf("the Host %.100q is no name of this server; %s", v.r.Host, admission.HostFix)))
+	v.fail(http.StatusForbidden, nil, because("foreign_host", fmt.Sprintf("the Host %.100q is no name of this server; %s", v.r.Host, admission.HostFix)))
 	return false
 }
 

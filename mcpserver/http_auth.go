@@ -11,7 +11,6 @@ import (
 	"github.com/sequent-dev/sequent/auth"
 	"github.com/sequent-dev/sequent/internal/admission"
 	"github.com/sequent-dev/sequent/internal/limits"
-	"github.com/sequent-dev/sequent/mcpserver/internal/protocol"
 )
 
 // wellKnown is the path of what clients are told about tokens (RFC 9728). What it says of one
@@ -35,7 +34,7 @@ func (v *visit) authenticate() bool {
 	if err != nil {
 		v.h.logger.Log(v.r.Context(), admission.FailureLevel(v.r), "who a client is cannot be told", "error", err)
 		v.w.Header().Set("Retry-After", "5")
-		v.fail(http.StatusServiceUnavailable, nil, protocol.Because("token_unknown", "whose token this is cannot be told now; try again"))
+		v.fail(http.StatusServiceUnavailable, nil, because("token_unknown", "whose token this is cannot be told now; try again"))
 		return false
 	}
 	v.granted, v.caller.Owner, v.via.Token = who, who.Subject, who.Token
@@ -82,7 +81,7 @@ func (v *visit) unauthorized(code, msg string) bool {
 	if code == "" {
 		code = "token_required"
 	}
-	v.fail(http.StatusUnauthorized, nil, protocol.Because(code, msg))
+	v.fail(http.StatusUnauthorized, nil, because(code, msg))
 	return false
 }
 
@@ -90,21 +89,21 @@ func (v *visit) unauthorized(code, msg string) bool {
 const insufficientScope = "insufficient_scope"
 
 // allowed reports whether the token allows a message. If not it has answered.
-func (v *visit) allowed(m *protocol.Message) bool {
+func (v *visit) allowed(m *message) bool {
 	msg, needed := v.lacks(m, v.granted.Scope)
 	if msg == "" {
 		return true
 	}
 	v.challenge(insufficientScope, msg, needed)
-	v.fail(http.StatusForbidden, m.ID, protocol.Because(insufficientScope, msg))
+	v.fail(http.StatusForbidden, m.ID, because(insufficientScope, msg))
 	return false
 }
 
 // lacks returns the scope that a message needs and a token does not allow, and says so. The
 // text is empty for a message that is allowed.
-func (v *visit) lacks(m *protocol.Message, granted auth.Scope) (msg string, needed auth.Scope) {
+func (v *visit) lacks(m *message, granted auth.Scope) (msg string, needed auth.Scope) {
 	needed = auth.Read
-	if v.server.Writes(m) {
+	if v.server.writes(m) {
 		needed = auth.Write
 	}
 	if v.h.config.Auth == nil || granted >= needed {

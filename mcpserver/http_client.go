@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/sequent-dev/sequent/internal/limits"
-	"github.com/sequent-dev/sequent/mcpserver/internal/protocol"
 )
 
 // identify makes the client with a name the one whom the limits are for.
@@ -51,19 +50,19 @@ func (v *visit) end() {
 
 // refuseFor answers that a limit is reached.
 func (v *visit) refuseFor(err error, id []byte) {
-	v.refuseMessage(id, cmp.Or(protocol.Refused(err), protocol.ErrCancelled))
+	v.refuseMessage(id, cmp.Or(refused(err), errCancelled))
 }
 
 // refuseMessage answers that a message is not accepted.
-func (v *visit) refuseMessage(id []byte, fault *protocol.Error) {
+func (v *visit) refuseMessage(id []byte, fault *rpcError) {
 	v.pause(fault)
 	v.fail(statusOf(true, fault), id, fault)
 }
 
 // pause delays the answer to a client that is refused again and again. Meanwhile it holds
 // nothing that others of the client wait for.
-func (v *visit) pause(fault *protocol.Error) {
-	if fault == nil || fault.Code != protocol.CodeTooMany {
+func (v *visit) pause(fault *rpcError) {
+	if fault == nil || fault.Code != codeTooMany {
 		return
 	}
 	delay := v.client.Delay()

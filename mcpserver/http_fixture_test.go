@@ -40,12 +40,6 @@ func (a authTable) Identify(_ context.Context, token string) (auth.Identity, err
 	return who, nil
 }
 
-// What clients send and get in headers, and the methods that tests name.
-const (
-	callTool = "tools/call"
-	listen   = "subscriptions/listen"
-)
-
 var testAuth = authTable{"token-a": "alice", "token-a2": "alice", "token-b": "bob", "read-a": "alice"}
 
 // callerDialect answers every request with its caller.
@@ -186,7 +180,7 @@ func (w *site) handshake(path string, headers ...string) string {
 
 // modernCall returns a request of 2026-07-28 that calls a tool.
 func modernCall(path, name, text string, headers ...string) string {
-	return modernPost(path, callTool, name, fmt.Sprintf(`"name":%q,"arguments":{"text":%q}`, name, text), headers...)
+	return modernPost(path, methodCall, name, fmt.Sprintf(`"name":%q,"arguments":{"text":%q}`, name, text), headers...)
 }
 
 func modernPost(path, method, name, params string, headers ...string) string {

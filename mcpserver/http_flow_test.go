@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/sequent-dev/sequent/mcpserver/internal/mcptest"
-	"github.com/sequent-dev/sequent/mcpserver/internal/protocol"
 )
 
 // TestCancelOlder cancels a call as older clients do.
@@ -29,7 +28,7 @@ func TestCancelOlder(t *testing.T) {
 	mcptest.Await(t, "a call begins", w.note.Begun)
 	w.want(post+`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"other"}}`, http.StatusAccepted)
 	w.want(post+`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"c"}}`, http.StatusAccepted)
-	if a := mcptest.Await(t, "a cancelled call ends", done); a.status != http.StatusOK || !strings.Contains(a.body, protocol.ErrCancelled.Message) {
+	if a := mcptest.Await(t, "a cancelled call ends", done); a.status != http.StatusOK || !strings.Contains(a.body, errCancelled.Message) {
 		t.Errorf("the call got %d %s, want the error", a.status, a.body)
 	}
 	if err := mcptest.Await(t, "a call ends", w.note.Ended); !errors.Is(err, context.Canceled) {

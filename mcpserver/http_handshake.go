@@ -4,15 +4,13 @@ import (
 	"context"
 	"errors"
 	"net/http"
-
-	"github.com/sequent-dev/sequent/mcpserver/internal/protocol"
 )
 
 // handshake answers a message of a version before 2026-07-28.
-func (v *visit) handshake(m *protocol.Message) {
+func (v *visit) handshake(m *message) {
 	id := v.r.Header.Get(headerSession)
-	initializes := m.Kind == protocol.KindRequest && m.Method == protocol.Initialize
-	if m.Kind == protocol.KindRequest && !v.allowed(m) {
+	initializes := m.Kind == kindRequest && m.Method == methodInitialize
+	if m.Kind == kindRequest && !v.allowed(m) {
 		return
 	}
 	switch {
@@ -20,7 +18,7 @@ func (v *visit) handshake(m *protocol.Message) {
 		v.begin(m)
 		return
 	case id == "":
-		v.fail(http.StatusBadRequest, m.ID, protocol.ErrUninitialized)
+		v.fail(http.StatusBadRequest, m.ID, errUninitialized)
 		return
 	}
 	s := v.h.sessions.enter(id, v.server, v.caller.Owner)
@@ -31,8 +29,8 @@ func (v *visit) handshake(m *protocol.Message) {
 	defer v.h.sessions.leave(s)
 	switch {
 	case initializes:
-		v.fail(http.StatusBadRequest, m.ID, protocol.ErrInitialized)
-	case m.Kind == protocol.KindRequest:
+		v.fail(http.StatusBadRequest, m.ID, errInitialized)
+	case m.Kind == kindRequest:
 		v.call(s, m)
 	default:
 		s.Hear(m)
@@ -42,7 +40,7 @@ func (v *visit) handshake(m *protocol.Message) {
 }
 
 // begin answers the handshake.
-func (v *visit) begin(m *protocol.Message) {
+func (v *visit) begin(m *message) {
 	s, err := v.h.sessions.begin(v.server, v.caller.Owner, v.client)
 	switch {
 	case errors.Is(err, errClosed):
@@ -60,7 +58,7 @@ func (v *visit) begin(m *protocol.Message) {
 
 // call answers a request in a session. A lost connection is no cancellation in
 // these versions: a client that goes away says so by a notification.
-func (v *visit) call(s *clientSession, m *protocol.Message) *protocol.Error {
+func (v *visit) call(s *clientSession, m *message) *rpcError {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(v.r.Context()))
 	defer cancel()
 	defer context.AfterFunc(v.h.aborting, cancel)()
@@ -70,9 +68,9 @@ func (v *visit) call(s *clientSession, m *protocol.Message) *protocol.Error {
 		v.seen.Via.Session = s.id
 	}
 	c.Caller, c.Via, c.Turn, c.Seen = v.callerIn(s.id), v.via, v.turn, v.seen
-	return v.relay(c.Context(), &c.Request, func(ctx context.Context, line []byte, r *protocol.Request) ([]byte, *protocol.Error) {
+	return v.relay(c.Context(), &c.request, func(ctx context.Context, line []byte, r *request) ([]byte, *rpcError) {
 		line, fault := s.Answer(ctx, line, r)
-		if fault == nil && r.Method == protocol.Initialize {
+		if fault == nil && r.Method == methodInitialize {
 			v.w.Header().Set(headerSession, s.id)
 		}
 		return line, fault
@@ -95,9 +93,9 @@ func (v *visit) delete() {
 func (v *visit) session(usage string) *clientSession {
 	id, version := v.r.Header.Get(headerSession), v.r.Header.Get(headerVersion)
 	switch {
-	case version >= protocol.FirstModern:
+	case version >= firstModern:
 		v.w.Header().Set("Allow", http.MethodPost)
-		v.refuse(http.StatusMethodNotAllowed, "from version %s on there are no sessions and no streams but replies: use POST", protocol.FirstModern)
+		v.refuse(http.StatusMethodNotAllowed, "from version %s on there are no sessions and no streams but replies: use POST", firstModern)
 		return nil
 	case id == "":
 		v.notAllowed(usage)
@@ -111,6 +109,6 @@ func (v *visit) session(usage string) *clientSession {
 }
 
 func (v *visit) noSession(id []byte) {
-	v.fail(http.StatusNotFound, id, protocol.InvalidRequest(
+	v.fail(http.StatusNotFound, id, invalidRequest(
 		"there is no such MCP session, or it was idle for too long: send initialize again, without "+headerSession))
 }

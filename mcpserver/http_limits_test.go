@@ -17,7 +17,6 @@ import (
 	"github.com/sequent-dev/sequent/dialect"
 	"github.com/sequent-dev/sequent/internal/admission"
 	"github.com/sequent-dev/sequent/internal/limits"
-	"github.com/sequent-dev/sequent/mcpserver/internal/protocol"
 	"github.com/sequent-dev/sequent/tool"
 )
 
@@ -125,7 +124,7 @@ func (x *heavyHouse) modern(token, name, subject, params string) *http.Request {
 	r.RemoteAddr = here
 	r.Header = http.Header{
 		"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"},
-		headerVersion: {protocol.FirstModern}, headerMethod: {name}, "Authorization": {"Bearer " + token},
+		headerVersion: {firstModern}, headerMethod: {name}, "Authorization": {"Bearer " + token},
 	}
 	if subject != "" {
 		r.Header.Set(headerName, subject)
@@ -195,7 +194,7 @@ func TestHeavyCalls(t *testing.T) {
 // before they are read, and hold back no others. Each gives back what it took: newHeavyHouse checks it.
 func TestLongMessages(t *testing.T) {
 	t.Parallel()
-	long := `"x":"` + strings.Repeat("x", protocol.LongMessage) + `"`
+	long := `"x":"` + strings.Repeat("x", longMessage) + `"`
 	synctest.Test(t, func(t *testing.T) {
 		x := newHeavyHouse(t, Limits{Heavy: 1})
 		call := func(token, name string) *http.Request {
@@ -203,7 +202,7 @@ func TestLongMessages(t *testing.T) {
 		}
 		bad := func(token string) *http.Request {
 			r := call(token, "quick")
-			r.Body = io.NopCloser(strings.NewReader("[" + strings.Repeat("1,", protocol.LongMessage)))
+			r.Body = io.NopCloser(strings.NewReader("[" + strings.Repeat("1,", longMessage)))
 			return r
 		}
 		computing := x.start(x.call("token-a", "compute"), nil)
@@ -215,7 +214,7 @@ func TestLongMessages(t *testing.T) {
 		left := x.start(call("token-a", "quick").WithContext(ctx), nil)
 		unread, twice := x.start(bad("token-a"), nil), x.start(call("token-a", "compute"), nil)
 		subscribed, unsubscribe := context.WithCancel(t.Context())
-		stream := x.start(x.modern("token-a", protocol.Listen, "", `"notifications":{"resourceSubscriptions":["x://1"]},`+long).WithContext(subscribed), nil)
+		stream := x.start(x.modern("token-a", methodListen, "", `"notifications":{"resourceSubscriptions":["x://1"]},`+long).WithContext(subscribed), nil)
 		time.Sleep(time.Second)
 		synctest.Wait()
 		x.want(refused, "a message that waited", http.StatusTooManyRequests, `"id":1,"error":{"code":-32010,"message":"this client has 1 searches, reads of sessions or long messages`)

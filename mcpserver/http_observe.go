@@ -4,12 +4,10 @@ import (
 	"net/http"
 	"strconv"
 	"time"
-
-	"github.com/sequent-dev/sequent/mcpserver/internal/protocol"
 )
 
 // observing returns the server whose observer is told of the visit.
-func (v *visit) observing() *protocol.Server {
+func (v *visit) observing() *Server {
 	if v.server != nil {
 		return v.server
 	}
@@ -18,8 +16,8 @@ func (v *visit) observing() *protocol.Server {
 
 // observe tells the observer of a request of the protocol that begins. The caller calls
 // answered.
-func (v *visit) observe(m *protocol.Message) {
-	ctx, seen := v.server.Observe(v.r.Context(), m, v.caller, v.via, time.Now())
+func (v *visit) observe(m *message) {
+	ctx, seen := v.server.observe(v.r.Context(), m, v.caller, v.via, time.Now())
 	v.seen, v.told = seen, true
 	if seen != nil { // or the context is that of the request, which need not be copied
 		v.r = v.r.WithContext(ctx)
@@ -43,15 +41,15 @@ func (v *visit) other() {
 		return
 	}
 	v.told = true
-	x := &protocol.Exchange{Caller: v.caller, Via: v.via, Received: v.begun, Status: v.status}
+	x := &Exchange{Caller: v.caller, Via: v.via, Received: v.begun, Status: v.status}
 	if v.server != nil {
-		x.Dialect = v.server.Name()
+		x.Dialect = v.server.name()
 	}
-	v.observing().Other(x, v.fault)
+	v.observing().other(x, v.fault)
 }
 
 // way returns how the request has come, without what is known once it is admitted.
-func (v *visit) way() protocol.Via {
+func (v *visit) way() Via {
 	over, version := "http", "1.1"
 	if v.isSocket() {
 		over = "websocket"
@@ -61,9 +59,9 @@ func (v *visit) way() protocol.Via {
 	} else if v.r.ProtoMajor > 1 {
 		version = strconv.Itoa(v.r.ProtoMajor)
 	}
-	return protocol.Via{
+	return Via{
 		Transport: "tcp", Protocol: over, Version: version, Client: v.h.gate.Client(v.r),
 		Verb: v.r.Method,
-		Link: protocol.TraceContext{Parent: v.r.Header.Get("Traceparent"), State: v.r.Header.Get("Tracestate")},
+		Link: TraceContext{Parent: v.r.Header.Get("Traceparent"), State: v.r.Header.Get("Tracestate")},
 	}
 }

@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/sequent-dev/sequent/internal/admission"
-	"github.com/sequent-dev/sequent/mcpserver/internal/protocol"
 )
 
 // post answers a message.
@@ -28,21 +27,21 @@ func (v *visit) post() {
 		v.unread(err)
 		return
 	}
-	m := protocol.ParseIn(v.r.Context(), body, v.turn)
-	if m.Kind == protocol.KindRequest {
+	m := parseIn(v.r.Context(), body, v.turn)
+	if m.Kind == kindRequest {
 		v.observe(&m)
 		defer v.answered()
 	}
 	version := v.r.Header.Get(headerVersion)
 	switch {
-	case m.Kind == protocol.KindRefused:
+	case m.Kind == kindRefused:
 		v.refuseMessage(m.ID, m.Fault)
-	case m.Kind == protocol.KindIgnored:
+	case m.Kind == kindIgnored:
 		v.refuse(http.StatusBadRequest, "this is no message of JSON-RPC 2.0")
-	case m.Modern() || version >= protocol.FirstModern:
+	case m.Modern() || version >= firstModern:
 		v.modern(&m, version)
-	case version != "" && !slices.Contains(protocol.Versions(), version):
-		v.fail(http.StatusBadRequest, m.ID, protocol.UnsupportedVersion(version))
+	case version != "" && !slices.Contains(versions(), version):
+		v.fail(http.StatusBadRequest, m.ID, unsupportedVersion(version))
 	default:
 		v.handshake(&m)
 	}
@@ -60,7 +59,7 @@ func (v *visit) acceptable() bool {
 		v.refuse(http.StatusUnsupportedMediaType, "a message is sent as it is, without Content-Encoding")
 		return false
 	}
-	if !v.accepts(document) && !v.accepts(eventStream) {
+	if !v.accepts(jsonType) && !v.accepts(eventStream) {
 		v.refuse(http.StatusNotAcceptable, "replies are application/json or text/event-stream: Accept both")
 		return false
 	}
@@ -147,13 +146,13 @@ func (v *visit) hurry(set func(time.Time) error) (stop func()) {
 
 // modern answers a message of 2026-07-28 or later. A client that goes away cancels
 // its request.
-func (v *visit) modern(m *protocol.Message, version string) {
+func (v *visit) modern(m *message, version string) {
 	switch m.Kind {
-	case protocol.KindNotification: // closing the connection is what cancels
+	case kindNotification: // closing the connection is what cancels
 		v.told = true
 		v.accept(http.StatusAccepted)
 		return
-	case protocol.KindResponse:
+	case kindResponse:
 		v.refuse(http.StatusBadRequest, "the server has asked nothing")
 		return
 	}
@@ -164,32 +163,32 @@ func (v *visit) modern(m *protocol.Message, version string) {
 	if !v.allowed(m) {
 		return
 	}
-	r := &protocol.Request{Message: m, Modern: true, Caller: v.caller, Via: v.via, Turn: v.turn, Seen: v.seen}
-	if m.Method == protocol.Listen {
+	r := &request{message: *m, Modern: true, Caller: v.caller, Via: v.via, Turn: v.turn, Seen: v.seen}
+	if m.Method == methodListen {
 		v.listen(r)
 		return
 	}
 	ctx, cancel := context.WithCancel(v.r.Context())
 	defer cancel()
 	defer context.AfterFunc(v.h.aborting, cancel)()
-	v.relay(ctx, r, v.server.Answer)
+	v.relay(ctx, r, v.server.answer)
 }
 
 // checkHeaders compares what intermediaries see of a request with what it says.
-func (v *visit) checkHeaders(m *protocol.Message, version string) *protocol.Error {
-	mismatch := func(header, want string) *protocol.Error {
+func (v *visit) checkHeaders(m *message, version string) *rpcError {
+	mismatch := func(header, want string) *rpcError {
 		msg := "header mismatch: " + header + " must be " + strconv.Quote(want) + ", as in the message"
-		return &protocol.Error{Code: protocol.CodeHeaderMismatch, Message: msg}
+		return &rpcError{Code: codeHeaderMismatch, Message: msg}
 	}
 	switch {
 	case m.Meta.Version == "":
-		return protocol.InvalidParams("_meta must name the version of the protocol as %q", protocol.MetaVersion)
+		return invalidParams("_meta must name the version of the protocol as %q", metaVersion)
 	case version != m.Meta.Version:
 		return mismatch(headerVersion, m.Meta.Version)
 	case v.r.Header.Get(headerMethod) != m.Method:
 		return mismatch(headerMethod, m.Method)
 	}
-	if name, ok := protocol.Subject(m); ok && decodeHeader(v.r.Header.Get(headerName)) != name {
+	if name, ok := subjectOf(m); ok && decodeHeader(v.r.Header.Get(headerName)) != name {
 		return mismatch(headerName, name)
 	}
 	return nil

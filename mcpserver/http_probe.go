@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/sequent-dev/sequent"
-	"github.com/sequent-dev/sequent/mcpserver/internal/protocol"
 )
 
 // The paths at which load balancers and supervisors ask how the server is.
@@ -106,6 +105,6 @@ func (v *visit) ready() {
 		state.Status, code = "not ready", http.StatusServiceUnavailable
 		v.w.Header().Set("Retry-After", "1")
 	}
-	body, _ := protocol.Marshal(state) // strings and numbers cannot fail
+	body, _ := marshal(state) // strings and numbers cannot fail
 	v.send(code, append(body, '\n'))
 }

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"strconv"
 
-	"github.com/sequent-dev/sequent/mcpserver/internal/protocol"
 	"github.com/sequent-dev/sequent/tool"
 )
 
@@ -20,7 +19,7 @@ func (v *visit) callerIn(id string) tool.Caller {
 
 // refuse answers with an error that is about the HTTP request.
 func (v *visit) refuse(status int, format string, args ...any) {
-	v.fail(status, nil, protocol.InvalidRequest(fmt.Sprintf(format, args...)))
+	v.fail(status, nil, invalidRequest(fmt.Sprintf(format, args...)))
 }
 
 func (v *visit) notAllowed(msg string) {
@@ -29,10 +28,10 @@ func (v *visit) notAllowed(msg string) {
 }
 
 // fail answers with an error. The id is that of the request, if it is known.
-func (v *visit) fail(status int, id []byte, fault *protocol.Error) {
+func (v *visit) fail(status int, id []byte, fault *rpcError) {
 	v.fault = fault
 	v.retryAfter(fault.RetryAfter)
-	v.send(status, protocol.AppendError(nil, id, fault))
+	v.send(status, appendError(nil, id, fault))
 }
 
 // accept answers with nothing but a status.
@@ -80,9 +79,9 @@ func (v *visit) limitWrite() {
 
 // finish answers a request with its reply, as events if out has begun or if that
 // is all the client accepts.
-func (v *visit) finish(out *stream, r *protocol.Request, line []byte, fault *protocol.Error) {
+func (v *visit) finish(out *stream, r *request, line []byte, fault *rpcError) {
 	v.fault = fault
-	if out.begun || !v.accepts(document) {
+	if out.begun || !v.accepts(jsonType) {
 		_ = out.events(line) // the request is over either way
 		return
 	}
@@ -94,24 +93,24 @@ func (v *visit) finish(out *stream, r *protocol.Request, line []byte, fault *pro
 }
 
 // statusOf returns the HTTP status for a reply.
-func statusOf(modern bool, fault *protocol.Error) int {
+func statusOf(modern bool, fault *rpcError) int {
 	if fault == nil {
 		return http.StatusOK
 	}
 	switch fault.Code { // in both eras
-	case protocol.CodeTooMany:
+	case codeTooMany:
 		return http.StatusTooManyRequests
-	case protocol.CodeFull:
+	case codeFull:
 		return http.StatusServiceUnavailable
 	}
 	if !modern {
 		return http.StatusOK
 	}
 	switch fault.Code {
-	case protocol.CodeMethodNotFound:
+	case codeMethodNotFound:
 		return http.StatusNotFound
-	case protocol.CodeInvalidParams, protocol.CodeInvalidRequest, protocol.CodeParse,
-		protocol.CodeHeaderMismatch, protocol.CodeUnsupportedVersion:
+	case codeInvalidParams, codeInvalidRequest, codeParse,
+		codeHeaderMismatch, codeUnsupportedVersion:
 		return http.StatusBadRequest
 	}
 	return http.StatusOK

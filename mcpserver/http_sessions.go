@@ -8,8 +8,6 @@ import (
 	"time"
 
 	"github.com/sequent-dev/sequent/internal/limits"
-	"github.com/sequent-dev/sequent/mcpserver/internal/conn"
-	"github.com/sequent-dev/sequent/mcpserver/internal/protocol"
 )
 
 // errClosed is the error for a session of a server that ends.
@@ -18,9 +16,9 @@ var errClosed = errors.New("mcpserver: the server is shutting down")
 // A clientSession is what a client of the handshake era opens. It is a session of
 // the protocol, and has no thoughts.
 type clientSession struct {
-	*conn.Conn
+	*connection
 	id     string
-	server *protocol.Server
+	server *Server
 	owner  string
 	client *limits.Client // one of whose Sessions it is
 
@@ -53,7 +51,7 @@ func newSessionTable(timeout time.Duration) *sessionTable {
 // begin opens a session, in which a request is in progress: the caller must leave it. A
 // client that may have no more gets it in the place of the one of its own that was
 // idle for the longest. If none is idle, the error is a [limits.Refusal].
-func (t *sessionTable) begin(server *protocol.Server, owner string, client *limits.Client) (*clientSession, error) {
+func (t *sessionTable) begin(server *Server, owner string, client *limits.Client) (*clientSession, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.closed {
@@ -69,7 +67,7 @@ func (t *sessionTable) begin(server *protocol.Server, owner string, client *limi
 		}
 	}
 	s := &clientSession{
-		Conn: conn.New(server), id: rand.Text(), server: server, owner: owner, busy: 1,
+		connection: newConnection(server), id: rand.Text(), server: server, owner: owner, busy: 1,
 		client: client.Retain(),
 	}
 	t.sessions[s.id] = s
@@ -78,7 +76,7 @@ func (t *sessionTable) begin(server *protocol.Server, owner string, client *limi
 
 // enter finds a session for a request of its owner to its endpoint; nil if there
 // is none. The caller must leave it.
-func (t *sessionTable) enter(id string, server *protocol.Server, owner string) *clientSession {
+func (t *sessionTable) enter(id string, server *Server, owner string) *clientSession {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.expire()

@@ -19,8 +19,6 @@ import (
 	"github.com/sequent-dev/sequent/auth"
 	"github.com/sequent-dev/sequent/internal/admission"
 	"github.com/sequent-dev/sequent/internal/limits"
-	"github.com/sequent-dev/sequent/mcpserver/internal/conn"
-	"github.com/sequent-dev/sequent/mcpserver/internal/protocol"
 )
 
 const (
@@ -91,7 +89,7 @@ func (v *visit) socket() {
 	defer hangUp()
 	t := &frames{visit: v, ws: ws, conn: under.conn, ctx: ctx}
 	go t.ping()
-	_ = conn.Serve(v.h.ending, conn.Config{ // its errors are those of the connection
+	_ = serve(v.h.ending, serveConfig{ // its errors are those of the connection
 		Server: v.server, Caller: v.caller, Via: v.via, Client: v.client,
 		Admit: v.admitMessage, Done: func() { v.client.Give(limits.Calls) }, MaxReply: v.h.config.MaxReply,
 	}, t)
@@ -102,22 +100,22 @@ func (v *visit) socket() {
 
 // admitMessage returns an error if the token does not allow a message, or if messages come
 // too fast.
-func (v *visit) admitMessage(m *protocol.Message) *protocol.Error {
+func (v *visit) admitMessage(m *message) *rpcError {
 	ctx := v.r.Context()
 	if err := v.client.Request(); err != nil {
-		return protocol.Refused(err)
+		return refused(err)
 	}
 	granted, err := v.recheck(ctx)
 	if invalid, ok := errors.AsType[*auth.InvalidError](err); ok {
-		return protocol.Because("invalid_token", invalid.Reason)
+		return because("invalid_token", invalid.Reason)
 	}
 	if err != nil {
 		v.h.logger.Log(ctx, admission.FailureLevel(v.r), "who a client is cannot be told", "error", err)
-		return protocol.Because("token_unknown", "whose token this is cannot be told now; try again")
+		return because("token_unknown", "whose token this is cannot be told now; try again")
 	}
-	if m.Kind == protocol.KindRequest {
+	if m.Kind == kindRequest {
 		if msg, _ := v.lacks(m, granted); msg != "" {
-			return protocol.Because(insufficientScope, msg)
+			return because(insufficientScope, msg)
 		}
 	}
 	return nil
@@ -143,7 +141,7 @@ func (h *hijacked) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	return c, rw, err
 }
 
-// Ready implements [conn.Transport]: reading does not block a thread.
+// Ready implements [transport]: reading does not block a thread.
 func (f *frames) Ready() bool { return true }
 
 // Read returns the next message, which is one of the client's calls until it is answered. Its

@@ -6,14 +6,11 @@ import (
 	"net/http"
 	"sync"
 	"time"
-
-	"github.com/sequent-dev/sequent/mcpserver/internal/conn"
-	"github.com/sequent-dev/sequent/mcpserver/internal/protocol"
 )
 
 // The media types of replies.
 const (
-	document    = "application/json"
+	jsonType    = "application/json"
 	eventStream = "text/event-stream"
 )
 
@@ -25,11 +22,11 @@ const heartbeat = 20 * time.Second
 const replySize = 1 << 10
 
 // An answerer appends the reply to a request to a line.
-type answerer func(ctx context.Context, line []byte, r *protocol.Request) ([]byte, *protocol.Error)
+type answerer func(ctx context.Context, line []byte, r *request) ([]byte, *rpcError)
 
 // relay answers a request. If the call reports its progress, the reply is a stream of
 // events. The call of a client that is gone goes on, if its context does.
-func (v *visit) relay(ctx context.Context, r *protocol.Request, f answerer) *protocol.Error {
+func (v *visit) relay(ctx context.Context, r *request, f answerer) *rpcError {
 	out := &stream{visit: v}
 	r.MaxReply = v.h.config.MaxReply
 	if v.accepts(eventStream) {
@@ -41,7 +38,7 @@ func (v *visit) relay(ctx context.Context, r *protocol.Request, f answerer) *pro
 }
 
 // listen answers subscriptions/listen by a stream that lasts.
-func (v *visit) listen(r *protocol.Request) {
+func (v *visit) listen(r *request) {
 	if !v.accepts(eventStream) {
 		v.refuse(http.StatusNotAcceptable, "a subscription is text/event-stream: Accept it")
 		return
@@ -52,7 +49,7 @@ func (v *visit) listen(r *protocol.Request) {
 	ctx, cancel := context.WithCancel(v.r.Context())
 	defer cancel()
 	defer context.AfterFunc(v.h.aborting, cancel)()
-	l, fault := conn.Listen(ctx, v.server, r)
+	l, fault := listen(ctx, v.server, r)
 	if fault != nil {
 		v.fail(statusOf(true, fault), r.ID, fault)
 		return

@@ -14,7 +14,6 @@ import (
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/dialect"
 	"github.com/sequent-dev/sequent/dialect/status"
-	"github.com/sequent-dev/sequent/mcpserver/internal/conn"
 	"github.com/sequent-dev/sequent/mcpserver/internal/mcptest"
 	"github.com/sequent-dev/sequent/tool"
 )
@@ -121,8 +120,8 @@ func TestModelCallsEndAfterTheInput(t *testing.T) {
 				t.Errorf("the server wrote %s", l)
 			}
 		}
-		if err := mcptest.Await(t, "serving ends", p.done); err != nil || time.Since(begun) != conn.InputTimeout {
-			t.Errorf("serving ended with %v after %v, want nil after %v", err, time.Since(begun), conn.InputTimeout)
+		if err := mcptest.Await(t, "serving ends", p.done); err != nil || time.Since(begun) != inputTimeout {
+			t.Errorf("serving ended with %v after %v, want nil after %v", err, time.Since(begun), inputTimeout)
 		}
 		page, err := e.Sessions(t.Context(), sequent.Query{})
 		if err != nil || len(page.Headers) != 1 {

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/sequent-dev/sequent/mcpserver/internal/mcptest"
-	"github.com/sequent-dev/sequent/mcpserver/internal/protocol"
 )
 
 // oddCalls are calls, plain ones and others, in a form that both eras share.
@@ -20,7 +19,7 @@ func oddCalls() []string {
 		"", "plain", `<b>&amp; 'q' "r" \ /`, "tab\t nl\n cr\r bs\b ff\f nul\x00 esc\x1b del\x7f", "\u2028\u2029\u2027", "é 漢 😀 \ufffd \ufeff", strings.Repeat("long ", 4000),
 	} {
 		quoted, _ := json.Marshal(text)
-		plain, _ := protocol.Marshal(text)
+		plain, _ := marshal(text)
 		add("%s", mcptest.CallWith("2", `"name":"note","arguments":{"text":`+string(quoted)+`}`))
 		add("%s", mcptest.CallWith("2", `"name":"args","arguments":{"text":`+string(plain)+`}`))
 	}

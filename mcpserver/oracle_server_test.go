@@ -13,7 +13,6 @@ import (
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/dialect"
 	"github.com/sequent-dev/sequent/mcpserver/internal/mcptest"
-	"github.com/sequent-dev/sequent/mcpserver/internal/protocol"
 	"github.com/sequent-dev/sequent/tool"
 )
 
@@ -90,7 +89,7 @@ func oracle(d dialect.Dialect) *mcp.Server {
 			for _, a := range p.Arguments {
 				v, ok := r.Params.Arguments[a.Name]
 				if !ok && a.Required {
-					return nil, &jsonrpc.Error{Code: protocol.CodeInvalidParams, Message: "missing"}
+					return nil, &jsonrpc.Error{Code: codeInvalidParams, Message: "missing"}
 				}
 				if ok {
 					args[a.Name] = v
@@ -107,7 +106,7 @@ func oracle(d dialect.Dialect) *mcp.Server {
 }
 
 func oracleComplete(ctx context.Context, d dialect.Dialect, p *mcp.CompleteParams) (*mcp.CompleteResult, error) {
-	bad := &jsonrpc.Error{Code: protocol.CodeInvalidParams, Message: "unknown"}
+	bad := &jsonrpc.Error{Code: codeInvalidParams, Message: "unknown"}
 	var find func(context.Context, tool.Caller, string) ([]string, error)
 	known := false
 	for _, pr := range d.Prompts {

@@ -19,7 +19,6 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/sequent-dev/sequent/mcpserver/internal/mcptest"
-	"github.com/sequent-dev/sequent/mcpserver/internal/protocol"
 )
 
 // The oracle is a server of the same dialect that is built with the official SDK.
@@ -33,7 +32,7 @@ var differences = []difference{
 		reason: "the SDK gives an error of a tool or a document that is none of the protocol the code 0; ours has -32603"},
 	{name: "refused", request: `"notes://note/long"|"note":"none"|"name":"outside"`, theirs: new(0),
 		reason: "the SDK gives a wrapped error the code 0; ours finds the refusal in it"},
-	{name: "gone", request: `"method":"resources/read"`, era: "handshake", theirs: new(protocol.CodeInvalidParams),
+	{name: "gone", request: `"method":"resources/read"`, era: "handshake", theirs: new(codeInvalidParams),
 		reason: "up to 2025-11-25 a document that does not exist is -32002, as those versions say; the SDK has -32602 in all"},
 	{name: "escaped", request: `files://日本/my note\.md`,
 		reason: "models write URIs as people do: ours are escaped as they should have been, and the SDK finds nothing"},
@@ -57,9 +56,9 @@ var differences = []difference{
 		reason: "the SDK answers a request that it cannot handle with a text and the status 400; ours is an error of JSON-RPC"},
 	{name: "versions", request: `"method":"server/discover"|"2099-01-01"`,
 		reason: "the SDK lists 2025-03-26, which ours does not serve, because it demands batches"},
-	{name: "header", over: "http", era: "modern", request: `"method":"(tools/call|prompts/get|resources/read)"`, theirs: new(protocol.CodeHeaderMismatch),
+	{name: "header", over: "http", era: "modern", request: `"method":"(tools/call|prompts/get|resources/read)"`, theirs: new(codeHeaderMismatch),
 		reason: "where the SDK cannot read a name in the params it finds that the header differs; ours says what is wrong with the params"},
-	{name: "eras", over: "http", era: "handshake", request: `"_meta":\{.*protocolVersion`, theirs: new(protocol.CodeUnsupportedVersion),
+	{name: "eras", over: "http", era: "handshake", request: `"_meta":\{.*protocolVersion`, theirs: new(codeUnsupportedVersion),
 		reason: "the SDK's handler of the handshake era refuses a request that names a version; ours serves both eras and compares the header"},
 }
 
@@ -115,7 +114,7 @@ func requests() []string {
 	add("no/such", ``, `{}`)
 	add("", ``)
 	for _, line := range oddCalls() {
-		if m := protocol.Parse([]byte(line)); m.Kind == protocol.KindRequest && !strings.Contains(line, `"name":"panic"`) {
+		if m := parseMessage([]byte(line)); m.Kind == kindRequest && !strings.Contains(line, `"name":"panic"`) {
 			lines = append(lines, line)
 		}
 	}
@@ -125,7 +124,7 @@ func requests() []string {
 // modern returns a request of 2026-07-28, and false if its params or their _meta
 // are no object.
 func modern(line string) (string, bool) {
-	m := protocol.Parse([]byte(line))
+	m := parseMessage([]byte(line))
 	params, meta := string(m.Params), strings.TrimSuffix(mcptest.ModernMeta, "}")
 	switch {
 	case params == "" || params == "null":
@@ -234,7 +233,7 @@ func askOracle(t *testing.T, lines ...string) said {
 	last := said{}
 	for _, line := range lines {
 		go func() { _, _ = io.WriteString(inW, line+"\n") }()
-		if m := protocol.Parse([]byte(line)); m.Kind == protocol.KindNotification {
+		if m := parseMessage([]byte(line)); m.Kind == kindNotification {
 			continue
 		}
 		for last = (said{}); last.Result == nil && last.Error == nil; {
@@ -320,7 +319,7 @@ func post(t *testing.T, h http.Handler, era, line string) said {
 		h.ServeHTTP(w, r)
 		return w
 	}
-	m := protocol.Parse([]byte(line))
+	m := parseMessage([]byte(line))
 	header := make(http.Header)
 	if era == "modern" {
 		header.Set("Mcp-Protocol-Version", m.Meta.Version)

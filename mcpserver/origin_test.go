@@ -156,7 +156,7 @@ func TestOriginOverHTTP(t *testing.T) {
 	}, false)}})
 	modern := func(query, client string) string {
 		t.Helper()
-		request := modernPost("/mcp/where"+query, callTool, "where", `"name":"where"`)
+		request := modernPost("/mcp/where"+query, methodCall, "where", `"name":"where"`)
 		if client != "" {
 			request = strings.Replace(request, `"_meta":{`, `"_meta":{"io.modelcontextprotocol/clientInfo":`+client+`,`, 1)
 		}

@@ -14,7 +14,6 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/sequent-dev/sequent/mcpserver/internal/mcptest"
-	"github.com/sequent-dev/sequent/mcpserver/internal/protocol"
 )
 
 // TestSDKClient talks to the server with a client that we did not write, over each transport and
@@ -135,10 +134,10 @@ func (c *socketConn) Close() error      { return c.Conn.Close(websocket.StatusNo
 func (c *socketConn) SessionID() string { return "" }
 
 func wantNotFound(version string) int64 {
-	if version >= protocol.FirstModern {
+	if version >= firstModern {
 		return jsonrpc.CodeInvalidParams
 	}
-	return protocol.CodeNoResource
+	return codeNoResource
 }
 
 func isCode(err error, code int64) bool {

@@ -16,7 +16,6 @@ import (
 	"github.com/sequent-dev/sequent/auth"
 	"github.com/sequent-dev/sequent/dialect/standard"
 
-	"github.com/sequent-dev/sequent/mcpserver/internal/conn"
 	"github.com/sequent-dev/sequent/mcpserver/internal/mcptest"
 )
 
@@ -85,11 +84,11 @@ func TestSubscribeOnStdio(t *testing.T) {
 				t.Errorf("to a subscription to %s came %s, want that it is not found", uri, got)
 			}
 		}
-		for i := range conn.MaxWatched + 5 {
+		for i := range maxWatched + 5 {
 			think(t, e, sequent.ID(fmt.Sprint("many", i)))
 			p.send(subscription(100+i, "subscribe", fmt.Sprint("sequent://sessions/many", i)))
 			// None is taken up before: one was unsubscribed, and one is gone.
-			if got := p.line(); strings.Contains(got, "error") != (i >= conn.MaxWatched) {
+			if got := p.line(); strings.Contains(got, "error") != (i >= maxWatched) {
 				t.Errorf("subscription %d: %s", i, got)
 			}
 		}
@@ -101,7 +100,7 @@ func TestSubscribeOnStdio(t *testing.T) {
 }
 
 // listening returns a request of subscriptions/listen.
-func listening(id, uris string) string {
+func listenTo(id, uris string) string {
 	return `{"jsonrpc":"2.0","id":` + id + `,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true,"resourceSubscriptions":` +
 		uris + `},` + mcptest.ModernMeta + `}}`
 }
@@ -137,7 +136,7 @@ func TestListenOnStdio(t *testing.T) {
 			t.Errorf("discover offers %s, want to subscribe", got)
 		}
 		const one, two, first, second = "sequent://sessions/one", "sequent://sessions/two/json", `"a\"b"`, "9007199254740993"
-		p.send(listening(first, `["`+one+`","sequent://sessions/none","`+one+`"]`), listening(second, `["`+one+`","`+two+`"]`))
+		p.send(listenTo(first, `["`+one+`","sequent://sessions/none","`+one+`"]`), listenTo(second, `["`+one+`","`+two+`"]`))
 		p.want(told(first, "", one))
 		p.want(told(second, "", one, two))
 		think(t, e, "two")
@@ -170,12 +169,12 @@ func TestListenOnStdio(t *testing.T) {
 func TestListenRefused(t *testing.T) {
 	t.Parallel()
 	s, _ := thinking()
-	many, _ := json.Marshal(slices.Repeat([]string{"sequent://sessions/x"}, conn.MaxWatched+1))
+	many, _ := json.Marshal(slices.Repeat([]string{"sequent://sessions/x"}, maxWatched+1))
 	for _, tt := range []struct{ line, want string }{
-		{listening("1", `["sequent://sessions","nonsense"]`), `"notifications":{}}}`},
-		{listening("1", string(many)), `"code":-32602,"message":"a subscription may name 100 resources`},
-		{listening("1", `[7]`), `"code":-32602,"message":"invalid params: they are not what subscriptions/listen takes"`},
-		{listening("1", `"x"`), `"code":-32602`},
+		{listenTo("1", `["sequent://sessions","nonsense"]`), `"notifications":{}}}`},
+		{listenTo("1", string(many)), `"code":-32602,"message":"a subscription may name 100 resources`},
+		{listenTo("1", `[7]`), `"code":-32602,"message":"invalid params: they are not what subscriptions/listen takes"`},
+		{listenTo("1", `"x"`), `"code":-32602`},
 		{`{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{}}}`, `"code":-32600,"message":"invalid request: send initialize`},
 	} {
 		if got := converse(t, s, tt.line+"\n"); !strings.Contains(got, tt.want) || !strings.Contains(got, `"id":1`) {
@@ -192,7 +191,7 @@ func TestListenOverHTTP(t *testing.T) {
 	w := serveHTTP(t, HTTPConfig{Servers: []*Server{s}, Auth: testAuth})
 	const uri = "sequent://sessions/one"
 	head := "POST /mcp/standard\nAuthorization: Bearer token-a\nMcp-Protocol-Version: 2026-07-28\nMcp-Method: subscriptions/listen\n"
-	body := "\n" + listening("7", `["`+uri+`","sequent://sessions/two"]`)
+	body := "\n" + listenTo("7", `["`+uri+`","sequent://sessions/two"]`)
 	w.want(head+"Accept: application/json\n"+body, http.StatusNotAcceptable, "Accept it")
 	open := func() (next func() string, hangUp func()) {
 		res := w.open(head + body)

@@ -76,10 +76,8 @@ var rules = []rule{
 	{"auth/oidc", []string{"auth", "internal/admission", "github.com/coreos/go-oidc/v3/oidc", "github.com/go-jose/go-jose/v4", "golang.org/x/oauth2", "golang.org/x/time/rate"}, "it knows providers, and no server"},
 	{"mcpserver/client", []string{"tool", "github.com/modelcontextprotocol/go-sdk/..."}, "other packages use it instead of the SDK"},
 	{"mcpserver/internal/mcptest", []string{".", "dialect", "tool"}, "it is for tests"},
-	{"mcpserver/internal/protocol", []string{".", "dialect", "tool", "internal/jsonscan", "internal/limits"}, "it answers requests of any connection"},
-	{"mcpserver/internal/conn", []string{".", "tool", "internal/limits", "mcpserver/internal/protocol"}, "it serves a connection over any transport"},
 	{"mcpserver", []string{
-		".", "dialect", "tool", "auth", "internal/admission", "internal/limits", "mcpserver/internal/...", "github.com/coder/websocket",
+		".", "dialect", "tool", "auth", "internal/admission", "internal/jsonscan", "internal/limits", "github.com/coder/websocket",
 	}, "it serves dialects, and knows none"},
 
 	{"internal/telemetry", []string{

@@ -1,4 +1,4 @@
-package protocol
+package mcpserver
 
 import (
 	"bytes"
@@ -15,24 +15,24 @@ import (
 )
 
 // fault returns the error for a client.
-func (s *Server) fault(ctx context.Context, r *Request, err error) *Error {
+func (s *Server) fault(ctx context.Context, r *request, err error) *rpcError {
 	if e, ok := errors.AsType[*tool.ProtocolError](err); ok {
-		return &Error{Code: e.Code, Message: e.Message, Data: oneLine(e.Data)}
+		return &rpcError{Code: e.Code, Message: e.Message, Data: oneLine(e.Data)}
 	}
-	if e, ok := errors.AsType[*Error](err); ok {
+	if e, ok := errors.AsType[*rpcError](err); ok {
 		return e
 	}
-	if e := Refused(err); e != nil {
+	if e := refused(err); e != nil {
 		return e
 	}
 	if ctx.Err() != nil {
-		return ErrCancelled
+		return errCancelled
 	}
 	// A tool words its refusals itself, so any other error is internal. Other parts of a
 	// dialect can only return errors.
-	if e, ok := errors.AsType[*sequent.Error](err); ok && r.Method != callTool {
+	if e, ok := errors.AsType[*sequent.Error](err); ok && r.Method != methodCall {
 		if code, show := refusal(e); show {
-			return &Error{Code: code, Message: words(e)}
+			return &rpcError{Code: code, Message: words(e)}
 		}
 	}
 	id := faultID()
@@ -44,7 +44,7 @@ func (s *Server) fault(ctx context.Context, r *Request, err error) *Error {
 	return fault
 }
 
-func (s *Server) panicked(ctx context.Context, r *Request, p any) *Error {
+func (s *Server) panicked(ctx context.Context, r *request, p any) *rpcError {
 	id := faultID()
 	s.logger.ErrorContext(ctx, "panic", "id", id, "method", r.Method, "subject", subject(r),
 		"panic", fmt.Sprint(p), "stack", string(debug.Stack()))
@@ -53,16 +53,16 @@ func (s *Server) panicked(ctx context.Context, r *Request, p any) *Error {
 
 // internalError returns the error for an internal failure, with the id under which it is
 // logged.
-func internalError(id string) *Error {
-	return &Error{Code: CodeInternal, Message: "internal error (id " + id + ")"}
+func internalError(id string) *rpcError {
+	return &rpcError{Code: codeInternal, Message: "internal error (id " + id + ")"}
 }
 
 func faultID() string { return strings.ToLower(rand.Text()[:8]) }
 
 // subject returns the part of the dialect that a request is about, for logs.
-func subject(r *Request) string {
-	name, _ := Subject(r.Message)
-	if r.Method == readResource {
+func subject(r *request) string {
+	name, _ := subjectOf(&r.message)
+	if r.Method == methodRead {
 		// The rest of a URI can be a text of the client.
 		scheme, _, _ := strings.Cut(name, ":")
 		return scheme + ":"
@@ -74,12 +74,12 @@ func subject(r *Request) string {
 func refusal(e *sequent.Error) (code int, show bool) {
 	switch e.Code {
 	case sequent.CodeInternal:
-		return CodeInternal, false
+		return codeInternal, false
 	case sequent.CodeConflict, sequent.CodeBusy, sequent.CodeUnavailable, sequent.CodeReadOnly,
 		sequent.CodeFull, sequent.CodeCorrupt, sequent.CodeOtherFormat, sequent.CodeCanceled:
-		return CodeInternal, true
+		return codeInternal, true
 	default:
-		return CodeInvalidParams, true
+		return codeInvalidParams, true
 	}
 }
 

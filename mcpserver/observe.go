@@ -1,4 +1,4 @@
-package protocol
+package mcpserver
 
 import (
 	"context"
@@ -51,7 +51,7 @@ type Exchange struct {
 
 // Pipe is the transport of a client that has started the server, most likely in the directory of
 // its project.
-const Pipe = "pipe"
+const overPipe = "pipe"
 
 // A Via is how requests reach the server.
 type Via struct {
@@ -71,36 +71,36 @@ type Via struct {
 // A TraceContext has the headers of W3C Trace Context, as the client sent them.
 type TraceContext struct{ Parent, State string }
 
-// Observe tells the observer, if there is one, of a request that was received at some time.
+// observe tells the observer, if there is one, of a request that was received at some time.
 // The request is answered with the returned context. The caller passes the exchange on in
 // Request.Seen and calls its End.
-func (s *Server) Observe(ctx context.Context, m *Message, c tool.Caller, via Via, received time.Time) (context.Context, *Exchange) {
-	if s.observer == nil {
+func (s *Server) observe(ctx context.Context, m *message, c tool.Caller, via Via, received time.Time) (context.Context, *Exchange) {
+	if s.config.Observer == nil {
 		return ctx, nil
 	}
 	x := &Exchange{
-		Dialect: s.Name(), ID: m.ID, Caller: c, Via: via, Received: received,
+		Dialect: s.name(), ID: m.ID, Caller: c, Via: via, Received: received,
 		Parent: TraceContext{text(m.Meta.TraceParent), text(m.Meta.TraceState)},
 	}
 	if _, ok := methods[m.Method]; ok {
 		x.Method = m.Method
 	}
-	if m.Method == callTool {
+	if m.Method == methodCall {
 		name, _, _ := callParams(m.Params)
 		x.Tool = s.toolNamed(string(name))
 	}
-	if slices.Contains(Versions(), m.Meta.Version) {
+	if slices.Contains(versions(), m.Meta.Version) {
 		x.Protocol = m.Meta.Version
 	}
 	client, _ := clientOf(m.Meta.Client)
 	x.Client = client.Name
-	ctx, x.end = s.observer.Begin(ctx, x)
+	ctx, x.end = s.config.Observer.Begin(ctx, x)
 	return ctx, x
 }
 
 // End tells the observer that the request was answered, with a fault or, if it is nil, a
 // result. A nil Exchange ignores it.
-func (x *Exchange) End(fault *Error) {
+func (x *Exchange) End(fault *rpcError) {
 	if x == nil {
 		return
 	}
@@ -111,15 +111,15 @@ func (x *Exchange) End(fault *Error) {
 	x.ID = nil // the line is used again
 }
 
-// Other tells the observer, if there is one, of what is no request of the protocol.
-func (s *Server) Other(x *Exchange, fault *Error) {
-	if s.observer == nil {
+// other tells the observer, if there is one, of what is no request of the protocol.
+func (s *Server) other(x *Exchange, fault *rpcError) {
+	if s.config.Observer == nil {
 		return
 	}
 	if fault != nil {
 		x.Code, x.Reason = fault.Code, fault.Reason
 	}
-	s.observer.Other(x)
+	s.config.Observer.Other(x)
 }
 
 // toolNamed returns name if a client is offered a tool with that name, else "".
@@ -130,10 +130,10 @@ func (s *Server) toolNamed(name string) string {
 	return ""
 }
 
-// Closed tells the observer, if there is one, that a connection has ended whose handshake
+// closed tells the observer, if there is one, that a connection has ended whose handshake
 // was x, which is nil if there was none or no observer.
-func (s *Server) Closed(x *Exchange, lasted time.Duration) {
+func (s *Server) closed(x *Exchange, lasted time.Duration) {
 	if x != nil {
-		s.observer.Closed(x, lasted)
+		s.config.Observer.Closed(x, lasted)
 	}
 }

@@ -1,4 +1,4 @@
-package protocol
+package mcpserver
 
 import (
 	"context"
@@ -30,7 +30,7 @@ func cached(private bool) cacheable {
 
 // initialize answers the handshake. For a version that is not served, or that has no
 // handshake, the answer has the newest one with a handshake.
-func (s *Server) initialize(_ context.Context, r *Request) (any, error) {
+func (s *Server) initialize(_ context.Context, r *request) (any, error) {
 	p, err := decode[struct {
 		ProtocolVersion          string
 		Capabilities, ClientInfo json.RawMessage
@@ -48,9 +48,9 @@ func (s *Server) initialize(_ context.Context, r *Request) (any, error) {
 	if !ok || !valid {
 		return nil, badParams(r)
 	}
-	version := LastHandshake
-	if slices.Contains(Versions(), p.ProtocolVersion) {
-		version = min(p.ProtocolVersion, LastHandshake)
+	version := lastHandshake
+	if slices.Contains(versions(), p.ProtocolVersion) {
+		version = min(p.ProtocolVersion, lastHandshake)
 	}
 	r.Peer.introduce(client, can, version)
 	if s.apps != nil && can.showsApps() {
@@ -65,13 +65,13 @@ func (s *Server) initialize(_ context.Context, r *Request) (any, error) {
 }
 
 // discover answers server/discover.
-func (s *Server) discover(context.Context, *Request) (any, error) {
+func (s *Server) discover(context.Context, *request) (any, error) {
 	return struct {
 		cacheable
 		Versions     []string        `json:"supportedVersions"`
 		Capabilities json.RawMessage `json:"capabilities"`
 		Instructions string          `json:"instructions,omitempty"`
-	}{cached(s.varies), Versions(), s.capabilities, s.dialect.Instructions}, nil
+	}{cached(s.varies), versions(), s.capabilities, s.dialect.Instructions}, nil
 }
 
-func (s *Server) ping(context.Context, *Request) (any, error) { return struct{}{}, nil }
+func (s *Server) ping(context.Context, *request) (any, error) { return struct{}{}, nil }

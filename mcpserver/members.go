@@ -1,4 +1,4 @@
-package protocol
+package mcpserver
 
 import (
 	"bytes"
@@ -7,12 +7,12 @@ import (
 	"github.com/sequent-dev/sequent/internal/jsonscan"
 )
 
-// IsBlank reports whether a line has nothing but white space.
-func IsBlank(line []byte) bool { return len(bytes.Trim(line, jsonscan.Space)) == 0 }
+// isBlank reports whether a line has nothing but white space.
+func isBlank(line []byte) bool { return len(bytes.Trim(line, jsonscan.Space)) == 0 }
 
-// IsID reports whether raw can be the id of a request, or the token of its
+// isID reports whether raw can be the id of a request, or the token of its
 // progress: a string or a number.
-func IsID(raw json.RawMessage) bool {
+func isID(raw json.RawMessage) bool {
 	if len(raw) == 0 {
 		return false
 	}
@@ -20,9 +20,9 @@ func IsID(raw json.RawMessage) bool {
 	return c == '"' || c == '-' || '0' <= c && c <= '9'
 }
 
-// IDKey returns a key that is equal for all spellings of an id. Numbers are compared as
+// idKey returns a key that is equal for all spellings of an id. Numbers are compared as
 // they are written.
-func IDKey(id json.RawMessage) string {
+func idKey(id json.RawMessage) string {
 	if s, ok := jsonscan.Text(id); ok {
 		return "s" + string(s)
 	}
@@ -30,12 +30,12 @@ func IDKey(id json.RawMessage) string {
 }
 
 // Cancelled returns the id of the request that a notification cancels; nil if it has none.
-func (m *Message) Cancelled() json.RawMessage {
+func (m *message) Cancelled() json.RawMessage {
 	var id json.RawMessage
 	for name, value := range jsonscan.Members(m.Params) {
 		if string(name) == "requestId" {
 			id = nil
-			if IsID(value) {
+			if isID(value) {
 				id = value
 			}
 		}

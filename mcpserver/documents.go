@@ -1,4 +1,4 @@
-package protocol
+package mcpserver
 
 import (
 	"context"
@@ -55,7 +55,7 @@ type document struct {
 type uriParams struct{ URI string }
 
 // readResource answers resources/read.
-func (s *Server) readResource(ctx context.Context, r *Request) (any, error) {
+func (s *Server) readResource(ctx context.Context, r *request) (any, error) {
 	p, err := decode[uriParams](r)
 	if err != nil {
 		return nil, err
@@ -99,11 +99,11 @@ func (s *Server) document(ctx context.Context, c tool.Caller, uri string) (mime,
 	return "", "", sequent.ErrNotFound
 }
 
-// Watch calls changed each time the document at a URI has changed, until the returned
+// watch calls changed each time the document at a URI has changed, until the returned
 // function is called. Gone means that the document does not exist any more; it is the
 // last call. Changed must not block. The error matches sequent.ErrNotFound if there is no
 // such document, or if its changes are not reported.
-func (s *Server) Watch(ctx context.Context, c tool.Caller, uri string, changed func(gone bool)) (stop func(), err error) {
+func (s *Server) watch(ctx context.Context, c tool.Caller, uri string, changed func(gone bool)) (stop func(), err error) {
 	for i := range s.templates {
 		t := &s.templates[i]
 		if value, ok := t.value(uri); ok && t.Template.Watch != nil {
@@ -114,7 +114,7 @@ func (s *Server) Watch(ctx context.Context, c tool.Caller, uri string, changed f
 }
 
 // subscribe answers resources/subscribe.
-func (s *Server) subscribe(ctx context.Context, r *Request) (any, error) {
+func (s *Server) subscribe(ctx context.Context, r *request) (any, error) {
 	p, err := decode[uriParams](r)
 	if err == nil {
 		err = r.Subscriptions.Subscribe(ctx, r.Caller, p.URI)
@@ -126,7 +126,7 @@ func (s *Server) subscribe(ctx context.Context, r *Request) (any, error) {
 }
 
 // unsubscribe answers resources/unsubscribe.
-func (s *Server) unsubscribe(_ context.Context, r *Request) (any, error) {
+func (s *Server) unsubscribe(_ context.Context, r *request) (any, error) {
 	p, err := decode[uriParams](r)
 	if err == nil {
 		r.Subscriptions.Unsubscribe(p.URI)
@@ -149,10 +149,10 @@ func escaped(uri string) string {
 }
 
 // noResource returns the error of the era for a URI without a document.
-func noResource(uri string, modern bool) *Error {
-	code := CodeNoResource
+func noResource(uri string, modern bool) *rpcError {
+	code := codeNoResource
 	if modern {
-		code = CodeInvalidParams
+		code = codeInvalidParams
 	}
-	return &Error{Code: code, Message: "Resource not found", Data: mustMarshal(map[string]string{"uri": uri})}
+	return &rpcError{Code: code, Message: "Resource not found", Data: mustMarshal(map[string]string{"uri": uri})}
 }

@@ -1,4 +1,4 @@
-package conn
+package mcpserver
 
 import (
 	"bufio"
@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-
-	"github.com/sequent-dev/sequent/mcpserver/internal/protocol"
 )
 
 // lines is the transport of messages that are lines of text.
@@ -20,7 +18,7 @@ type lines struct {
 
 // Lines returns the transport of a client that writes a line for each message to in and
 // reads lines from out. A line of more than limit bytes is skipped and refused.
-func Lines(in io.Reader, out io.Writer, limit int) Transport {
+func newLines(in io.Reader, out io.Writer, limit int) transport {
 	return &lines{r: bufio.NewReaderSize(in, 64<<10), w: out, max: limit}
 }
 
@@ -47,7 +45,7 @@ func (l *lines) Read() ([]byte, error) {
 		switch {
 		case errors.Is(err, bufio.ErrBufferFull):
 		case long && (err == nil || ended):
-			return nil, protocol.InvalidRequest(fmt.Sprintf("the line is longer than %d bytes", l.max))
+			return nil, invalidRequest(fmt.Sprintf("the line is longer than %d bytes", l.max))
 		case err == nil, ended && len(line) > 0:
 			return line, nil
 		default:

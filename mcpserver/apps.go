@@ -1,4 +1,4 @@
-package protocol
+package mcpserver
 
 import (
 	"encoding/json"
@@ -19,14 +19,14 @@ const (
 var appPage = json.RawMessage(`{"ui":{"permissions":{"clipboardWrite":{}},"prefersBorder":true}}`)
 
 // of returns the server that answers a request: clients that show pages are offered more.
-func (s *Server) of(r *Request) *Server {
+func (s *Server) of(r *request) *Server {
 	if s.apps != nil && (r.Modern && r.capabilities.showsApps() || !r.Modern && r.Peer.showsApps()) {
 		return s.apps
 	}
 	return s
 }
 
-func (p *Peer) showsApps() bool {
+func (p *innerPeer) showsApps() bool {
 	if p == nil {
 		return false
 	}

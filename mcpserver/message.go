@@ -1,7 +1,4 @@
-// Package protocol reads messages of JSON-RPC 2.0 as MCP uses them, and answers requests for a
-// dialect. A [Server] knows nothing of connections: who calls, what that client may use, and
-// whether the method is allowed now is known by the one that asks it.
-package protocol
+package mcpserver
 
 import (
 	"bytes"
@@ -11,32 +8,32 @@ import (
 	"github.com/sequent-dev/sequent/internal/jsonscan"
 )
 
-// A Kind is the kind of a message.
-type Kind int
+// A kind is the kind of a message.
+type kind int
 
 // The kinds of messages.
 const (
-	KindIgnored      Kind = iota // malformed, and no reply is expected
-	KindRequest                  // expects exactly one reply
-	KindNotification             // expects none
-	KindRefused                  // Message.Fault is its reply
-	KindResponse                 // of the client to a request of the server
+	kindIgnored      kind = iota // malformed, and no reply is expected
+	kindRequest                  // expects exactly one reply
+	kindNotification             // expects none
+	kindRefused                  // Message.Fault is its reply
+	kindResponse                 // of the client to a request of the server
 )
 
-// A Message is a message with its raw parts, which share the memory of the line.
-type Message struct {
-	Kind   Kind
+// A message is a message with its raw parts, which share the memory of the line.
+type message struct {
+	Kind   kind
 	ID     json.RawMessage // a string or a number; nil if there is no valid one
 	Method string
 	Params json.RawMessage // nil if absent
-	Meta   Meta            // of a request
+	Meta   meta            // of a request
 	Result json.RawMessage // of a response; nil for an error
-	Fault  *Error          // why the message was refused
+	Fault  *rpcError       // why the message was refused
 	Lone   bool            // a string has an escape of half a surrogate pair
 }
 
-// Meta has the members of _meta in a request's params.
-type Meta struct {
+// A meta has the members of _meta in a request's params.
+type meta struct {
 	Malformed     bool            // _meta is neither an object nor null
 	Version       string          // protocol version; empty if it is not a string
 	Capabilities  json.RawMessage // of the client; nil if absent
@@ -49,13 +46,13 @@ type Meta struct {
 
 // The members of _meta that the protocol defines.
 const (
-	MetaVersion      = "io.modelcontextprotocol/protocolVersion"
-	MetaCapabilities = "io.modelcontextprotocol/clientCapabilities"
-	MetaClient       = "io.modelcontextprotocol/clientInfo"
-	MetaServer       = "io.modelcontextprotocol/serverInfo"
-	MetaSubscription = "io.modelcontextprotocol/subscriptionId"
-	// MetaText marks a notification of progress whose message is a piece of a text.
-	MetaText     = "dev.sequent/text"
+	metaVersion      = "io.modelcontextprotocol/protocolVersion"
+	metaCapabilities = "io.modelcontextprotocol/clientCapabilities"
+	metaClient       = "io.modelcontextprotocol/clientInfo"
+	metaServer       = "io.modelcontextprotocol/serverInfo"
+	metaSubscription = "io.modelcontextprotocol/subscriptionId"
+	// metaText marks a notification of progress whose message is a piece of a text.
+	metaText     = "dev.sequent/text"
 	metaProgress = "progressToken"
 	metaCodex    = "x-codex-turn-metadata"
 
@@ -63,9 +60,9 @@ const (
 	metaTraceState  = "tracestate"
 )
 
-// Modern reports whether the message is a request whose _meta names [FirstModern] or a
+// Modern reports whether the message is a request whose _meta names [firstModern] or a
 // later version.
-func (m *Message) Modern() bool { return m.Meta.Version >= FirstModern }
+func (m *message) Modern() bool { return m.Meta.Version >= firstModern }
 
 // parts are the raw members of a message.
 type parts struct {
@@ -75,34 +72,34 @@ type parts struct {
 }
 
 // Parse reads a message.
-func Parse(line []byte) Message {
+func parseMessage(line []byte) message {
 	line = bytes.Trim(line, jsonscan.Space)
 	switch {
 	case !json.Valid(line):
-		return Message{Kind: KindRefused, Fault: errNotJSON}
+		return message{Kind: kindRefused, Fault: errNotJSON}
 	case line[0] == '[':
-		return Message{Kind: KindRefused, Fault: errBatch}
+		return message{Kind: kindRefused, Fault: errBatch}
 	case line[0] != '{':
-		return Message{Kind: KindRefused, Fault: errNotObject}
+		return message{Kind: kindRefused, Fault: errNotObject}
 	}
 	p, valid := partsOf(line), utf8.Valid(line)
 	method, named := methodIn(p.method)
-	m := Message{Method: method, Params: p.params, Lone: jsonscan.LoneSurrogate(line)}
+	m := message{Method: method, Params: p.params, Lone: jsonscan.LoneSurrogate(line)}
 	if p.method == nil && p.reply || named && p.id == nil {
 		// Never reply to an invalid notification or response: two peers could loop.
 		switch {
 		case !isVersion2(p.version) || !valid:
 		case named:
-			m.Kind = KindNotification
+			m.Kind = kindNotification
 		case p.reply:
-			m.Kind, m.ID, m.Result = KindResponse, p.id, p.result
+			m.Kind, m.ID, m.Result = kindResponse, p.id, p.result
 		}
 		return m
 	}
-	if IsID(p.id) && utf8.Valid(p.id) {
+	if isID(p.id) && utf8.Valid(p.id) {
 		m.ID = p.id
 	}
-	m.Kind = KindRefused
+	m.Kind = kindRefused
 	switch {
 	case !valid:
 		m.Fault = errNotUTF8
@@ -115,7 +112,7 @@ func Parse(line []byte) Message {
 	case !named:
 		m.Fault = errMethodKind
 	default:
-		m.Kind, m.Meta = KindRequest, metaOf(p.params)
+		m.Kind, m.Meta = kindRequest, metaOf(p.params)
 	}
 	return m
 }
@@ -142,19 +139,19 @@ func partsOf(line []byte) (p parts) {
 }
 
 // metaOf returns the _meta of params.
-func metaOf(params json.RawMessage) (m Meta) {
+func metaOf(params json.RawMessage) (m meta) {
 	for member, value := range jsonscan.Members(params) {
 		if string(member) != "_meta" {
 			continue
 		}
-		m = Meta{Malformed: value[0] != '{' && value[0] != 'n'}
+		m = meta{Malformed: value[0] != '{' && value[0] != 'n'}
 		for member, value := range jsonscan.Members(value) {
 			switch string(member) {
-			case MetaVersion:
+			case metaVersion:
 				m.Version = version(value)
-			case MetaCapabilities:
+			case metaCapabilities:
 				m.Capabilities = value
-			case MetaClient:
+			case metaClient:
 				m.Client = value
 			case metaProgress:
 				m.ProgressToken = value
@@ -173,16 +170,16 @@ func metaOf(params json.RawMessage) (m Meta) {
 // version returns the version in raw. It does not allocate for the version of nearly all
 // requests.
 func version(raw json.RawMessage) string {
-	if string(raw) == `"`+FirstModern+`"` {
-		return FirstModern
+	if string(raw) == `"`+firstModern+`"` {
+		return firstModern
 	}
 	return text(raw)
 }
 
 // methodIn returns the method in raw, and false if raw is not a string.
 func methodIn(raw json.RawMessage) (string, bool) {
-	if string(raw) == `"`+callTool+`"` {
-		return callTool, true
+	if string(raw) == `"`+methodCall+`"` {
+		return methodCall, true
 	}
 	text, ok := jsonscan.Text(raw)
 	return string(text), ok

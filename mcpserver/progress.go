@@ -1,4 +1,4 @@
-package protocol
+package mcpserver
 
 import (
 	"encoding/json"
@@ -27,8 +27,8 @@ type progress struct {
 
 // progress returns the progress of a call; nil if the client has not asked for it with a
 // valid token.
-func (r *Request) progress() *progress {
-	if r.Notify == nil || !IsID(r.Meta.ProgressToken) { // tokens have the form of ids
+func (r *request) progress() *progress {
+	if r.Notify == nil || !isID(r.Meta.ProgressToken) { // tokens have the form of ids
 		return nil
 	}
 	return &progress{token: r.Meta.ProgressToken, notify: r.Notify}
@@ -59,12 +59,12 @@ func (p *progress) send(doing string, total float64, text bool) {
 		Message string          `json:"message,omitempty"`
 	}{Token: p.token, Done: p.last, Message: doing}
 	if text {
-		params.Meta = map[string]bool{MetaText: true}
+		params.Meta = map[string]bool{metaText: true}
 	}
 	if total > 0 && !math.IsInf(total, 0) {
 		params.Total = total
 	}
-	p.notify(Notification("notifications/progress", params))
+	p.notify(notification("notifications/progress", params))
 }
 
 // write reports a piece of a text, now or together with what follows within textInterval.

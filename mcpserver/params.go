@@ -1,4 +1,4 @@
-package protocol
+package mcpserver
 
 import (
 	"encoding/json"
@@ -8,7 +8,7 @@ import (
 )
 
 // decode decodes the params of a request. Members of the wrong type are invalid params.
-func decode[P any](r *Request) (p P, err error) {
+func decode[P any](r *request) (p P, err error) {
 	if r.Params != nil && json.Unmarshal(r.Params, &p) != nil {
 		return p, badParams(r)
 	}
@@ -22,13 +22,13 @@ func text(raw json.RawMessage) string {
 }
 
 // badParams returns the error for invalid params of a method.
-func badParams(r *Request) *Error {
-	return InvalidParams("invalid params: they are not what %s takes", r.Method)
+func badParams(r *request) *rpcError {
+	return invalidParams("invalid params: they are not what %s takes", r.Method)
 }
 
 // missingParam returns the error for params without a required member.
-func missingParam(name string) *Error {
-	return InvalidParams("invalid params: missing required '%s' field", name)
+func missingParam(name string) *rpcError {
+	return invalidParams("invalid params: missing required '%s' field", name)
 }
 
 // A clientInfo is the description of a client.
@@ -69,16 +69,16 @@ func (c capabilities) showsApps() bool {
 }
 
 // describe reads what a request of the modern era says about its client.
-func (r *Request) describe() *Error {
+func (r *request) describe() *rpcError {
 	ok := true
 	if r.Meta.Client != nil {
 		r.client, ok = clientOf(r.Meta.Client)
 	}
 	if !ok {
-		return InvalidParams("invalid _meta field %q", MetaClient)
+		return invalidParams("invalid _meta field %q", metaClient)
 	}
 	if r.capabilities, ok = capabilitiesOf(r.Meta.Capabilities); !ok {
-		return InvalidParams("missing or invalid _meta field %q", MetaCapabilities)
+		return invalidParams("missing or invalid _meta field %q", metaCapabilities)
 	}
 	return nil
 }

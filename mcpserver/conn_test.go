@@ -1,24 +1,23 @@
-package conn
+package mcpserver
 
 import (
 	"encoding/json"
 	"testing"
 
 	"github.com/sequent-dev/sequent/mcpserver/internal/mcptest"
-	"github.com/sequent-dev/sequent/mcpserver/internal/protocol"
 )
 
 // A request can be cancelled from Begin to End, with any spelling of its id. The handshake
 // cannot.
 func TestCancel(t *testing.T) {
 	t.Parallel()
-	c := New(protocol.New(protocol.Config{Dialect: mcptest.New().Dialect()}))
-	begin := func(id, name string) *Call {
-		return c.Begin(t.Context(), protocol.Message{Kind: protocol.KindRequest, ID: json.RawMessage(id), Method: name})
+	c := newConnection(New(Config{Dialect: mcptest.New().Dialect()}))
+	begin := func(id, name string) *pendingCall {
+		return c.Begin(t.Context(), message{Kind: kindRequest, ID: json.RawMessage(id), Method: name})
 	}
-	calls := map[*Call]bool{
+	calls := map[*pendingCall]bool{
 		begin(`"a"`, "tools/call"): true, begin(`7`, "tools/call"): true, begin(`7`, "tools/call"): true,
-		begin(`8`, "tools/call"): false, begin(`7`, protocol.Initialize): false,
+		begin(`8`, "tools/call"): false, begin(`7`, methodInitialize): false,
 	}
 	c.Cancel([]byte(`"\u0061"`))
 	c.Cancel([]byte(`7`))

@@ -1,4 +1,4 @@
-package protocol
+package mcpserver
 
 import (
 	"context"
@@ -23,7 +23,7 @@ type promptMessage struct {
 }
 
 // getPrompt answers prompts/get.
-func (s *Server) getPrompt(ctx context.Context, r *Request) (any, error) {
+func (s *Server) getPrompt(ctx context.Context, r *request) (any, error) {
 	p, err := decode[struct {
 		Name      string
 		Arguments map[string]string
@@ -33,7 +33,7 @@ func (s *Server) getPrompt(ctx context.Context, r *Request) (any, error) {
 	}
 	prompt := s.promptNamed(p.Name)
 	if prompt == nil {
-		return nil, InvalidParams("unknown prompt %q", p.Name)
+		return nil, invalidParams("unknown prompt %q", p.Name)
 	}
 	if r.Seen != nil {
 		r.Seen.Prompt = prompt.Name
@@ -45,7 +45,7 @@ func (s *Server) getPrompt(ctx context.Context, r *Request) (any, error) {
 		case ok:
 			args[a.Name] = v
 		case a.Required:
-			return nil, InvalidParams("prompt %q needs the argument %q", p.Name, a.Name)
+			return nil, invalidParams("prompt %q needs the argument %q", p.Name, a.Name)
 		}
 	}
 	if err := r.Turn.Take(ctx); err != nil { // it can read a whole session
@@ -81,7 +81,7 @@ type completion struct {
 }
 
 // complete answers completion/complete.
-func (s *Server) complete(ctx context.Context, r *Request) (any, error) {
+func (s *Server) complete(ctx context.Context, r *request) (any, error) {
 	p, err := decode[completeParams](r)
 	if err != nil {
 		return nil, err
@@ -108,7 +108,7 @@ func (s *Server) complete(ctx context.Context, r *Request) (any, error) {
 
 // completer returns the completer of an argument of a prompt or of the variable of a
 // template; nil if there is none.
-func (s *Server) completer(r *Request, p completeParams) (completer, error) {
+func (s *Server) completer(r *request, p completeParams) (completer, error) {
 	name := p.Argument.Name
 	switch {
 	case p.Ref == nil:
@@ -120,20 +120,20 @@ func (s *Server) completer(r *Request, p completeParams) (completer, error) {
 	case p.Ref.Type == "ref/resource":
 		i := slices.IndexFunc(s.templates, func(t template) bool { return t.URI == p.Ref.URI })
 		if i < 0 {
-			return nil, InvalidParams("unknown resource template %q", p.Ref.URI)
+			return nil, invalidParams("unknown resource template %q", p.Ref.URI)
 		}
 		if s.templates[i].variable != name {
-			return nil, InvalidParams("resource template %q has no variable %q", p.Ref.URI, name)
+			return nil, invalidParams("resource template %q has no variable %q", p.Ref.URI, name)
 		}
 		return s.templates[i].Complete, nil
 	}
 	prompt := s.promptNamed(p.Ref.Name)
 	if prompt == nil {
-		return nil, InvalidParams("unknown prompt %q", p.Ref.Name)
+		return nil, invalidParams("unknown prompt %q", p.Ref.Name)
 	}
 	i := slices.IndexFunc(prompt.Arguments, func(a dialect.Argument) bool { return a.Name == name })
 	if i < 0 {
-		return nil, InvalidParams("prompt %q has no argument %q", p.Ref.Name, name)
+		return nil, invalidParams("prompt %q has no argument %q", p.Ref.Name, name)
 	}
 	return prompt.Arguments[i].Complete, nil
 }

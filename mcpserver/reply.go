@@ -1,4 +1,4 @@
-package protocol
+package mcpserver
 
 import (
 	"bytes"
@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// Marshal is json.Marshal without escapes for HTML.
-func Marshal(v any) ([]byte, error) { return appendJSON(nil, v) }
+// marshal is json.Marshal without escapes for HTML.
+func marshal(v any) ([]byte, error) { return appendJSON(nil, v) }
 
 // appendJSON appends a value without escapes for HTML.
 func appendJSON(b []byte, v any) ([]byte, error) {
@@ -22,7 +22,7 @@ func appendJSON(b []byte, v any) ([]byte, error) {
 
 // mustMarshal encodes a value that can always be encoded.
 func mustMarshal(v any) []byte {
-	b, err := Marshal(v)
+	b, err := marshal(v)
 	if err != nil {
 		panic("mcpserver: " + err.Error())
 	}
@@ -36,13 +36,13 @@ func openReply(line []byte, id json.RawMessage, member string) []byte {
 	return append(append(append(line, `,"`...), member...), `":`...)
 }
 
-// AppendResult appends the reply with a result, which is encoded as a JSON object. Results of
+// appendResult appends the reply with a result, which is encoded as a JSON object. Results of
 // the modern era begin with the server, further members of _meta, and the mark of a complete
 // result.
-func (s *Server) AppendResult(line []byte, r *Request, meta []byte, result any) ([]byte, error) {
+func (s *Server) appendResult(line []byte, r *request, meta []byte, result any) ([]byte, error) {
 	line = openReply(line, r.ID, "result")
 	if r.Modern {
-		line = append(append(line, `{"_meta":{"`+MetaServer+`":`...), s.info...)
+		line = append(append(line, `{"_meta":{"`+metaServer+`":`...), s.info...)
 		if meta != nil {
 			line = append(append(line, ','), meta...)
 		}
@@ -63,21 +63,21 @@ func (s *Server) AppendResult(line []byte, r *Request, meta []byte, result any) 
 	return append(line, "}\n"...), nil
 }
 
-// AppendError appends an error reply. Its id is null if the id is unknown.
-func AppendError(line []byte, id json.RawMessage, e *Error) []byte {
+// appendError appends an error reply. Its id is null if the id is unknown.
+func appendError(line []byte, id json.RawMessage, e *rpcError) []byte {
 	if id == nil {
 		id = json.RawMessage("null")
 	}
 	line = openReply(line, id, "error")
-	body, err := Marshal(e)
+	body, err := marshal(e)
 	if err != nil || !utf8.Valid(body) { // only the data can be invalid
-		body, _ = Marshal(&Error{Code: e.Code, Message: e.Message})
+		body, _ = marshal(&rpcError{Code: e.Code, Message: e.Message})
 	}
 	return append(append(line, body...), "}\n"...)
 }
 
-// Notification returns a notification, a line.
-func Notification(method string, params any) []byte {
+// notification returns a notification, a line.
+func notification(method string, params any) []byte {
 	return append(mustMarshal(struct {
 		Version string `json:"jsonrpc"`
 		Method  string `json:"method"`

@@ -1,4 +1,4 @@
-package conn
+package mcpserver
 
 import (
 	"errors"
@@ -13,7 +13,7 @@ const (
 	maxSpare = 1 << 20
 )
 
-var errClosed = errors.New("mcpserver: the connection is closed")
+var errConnClosed = errors.New("mcpserver: the connection is closed")
 
 // An output writes lines. Those that come while it writes are written together.
 type output struct {
@@ -104,7 +104,7 @@ func (o *output) close() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.err == nil {
-		o.err = errClosed
+		o.err = errConnClosed
 	}
 	o.change.Broadcast()
 }

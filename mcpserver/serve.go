@@ -1,4 +1,4 @@
-package conn
+package mcpserver
 
 import (
 	"context"
@@ -10,18 +10,17 @@ import (
 	"time"
 
 	"github.com/sequent-dev/sequent/internal/limits"
-	"github.com/sequent-dev/sequent/mcpserver/internal/protocol"
 	"github.com/sequent-dev/sequent/tool"
 )
 
 const (
-	// EndTimeout limits the calls in progress after the server was told to end.
-	EndTimeout = 5 * time.Second
+	// endTimeout limits the calls in progress after the server was told to end.
+	endTimeout = 5 * time.Second
 	// lastWrite limits what is written after that.
 	lastWrite = time.Second
-	// InputTimeout limits calls in lanes, which wait for a language model, after the end of
+	// inputTimeout limits calls in lanes, which wait for a language model, after the end of
 	// the input.
-	InputTimeout = 30 * time.Second
+	inputTimeout = 30 * time.Second
 	// maxBeside limits the concurrent calls of other lanes.
 	maxBeside = 256
 	// maxListening limits the open subscriptions of a connection.
@@ -29,11 +28,11 @@ const (
 )
 
 // ErrStalled is the error for a client that stops reading while the server is ending.
-var ErrStalled = errors.New("mcpserver: the client has stopped reading")
+var errStalled = errors.New("mcpserver: the client has stopped reading")
 
-// A Transport carries the messages of a client, in order.
-type Transport interface {
-	// Read returns the next message, in its own memory. A *[protocol.Error] refuses a message
+// A transport carries the messages of a client, in order.
+type transport interface {
+	// Read returns the next message, in its own memory. A *[rpcError] refuses a message
 	// that was skipped. At the end of the input the error is io.EOF.
 	Read() ([]byte, error)
 	// Ready reports whether the next message may have been read already. If not, Read may
@@ -44,26 +43,26 @@ type Transport interface {
 	Write(lines []byte) error
 }
 
-// A Config configures Serve.
-type Config struct {
-	Server *protocol.Server // required
+// A serveConfig configures Serve.
+type serveConfig struct {
+	Server *Server // required
 	Caller tool.Caller
-	Via    protocol.Via
+	Via    Via
 
 	// Client limits a client of a server with other clients, who is gone at the end of its
 	// input, so that its calls are cancelled. Nil means the only client of the process.
 	Client *limits.Client
 	// Admit returns an error for a message that is refused, and Done is called when a message
 	// was answered. Both are required with a Client.
-	Admit func(m *protocol.Message) *protocol.Error
+	Admit func(m *message) *rpcError
 	Done  func()
 	// MaxReply limits a reply, in bytes; 0 or less means no limit.
 	MaxReply int
 }
 
-// Serve serves one client, as described at mcpserver.Server.ServeStdio.
-func Serve(ctx context.Context, cfg Config, t Transport) error {
-	s := &server{Config: cfg, t: t, conn: New(cfg.Server), queue: newQueue(), beside: make(chan struct{}, maxBeside), ending: make(chan struct{})}
+// serve serves one client, as described at mcpserver.Server.ServeStdio.
+func serve(ctx context.Context, cfg serveConfig, t transport) error {
+	s := &serving{serveConfig: cfg, t: t, conn: newConnection(cfg.Server), queue: newQueue(), beside: make(chan struct{}, maxBeside), ending: make(chan struct{})}
 	s.out = newOutput(t.Write, s.abort)
 	defer s.conn.Close()
 	defer s.out.close()
@@ -89,10 +88,10 @@ func Serve(ctx context.Context, cfg Config, t Transport) error {
 }
 
 // wait waits until everything that was read is answered. It cancels calls in lanes that
-// are not answered InputTimeout after the end of the input: the client has probably ended,
-// and a model is paid for every answer. Once ctx is done it waits for EndTimeout,
+// are not answered inputTimeout after the end of the input: the client has probably ended,
+// and a model is paid for every answer. Once ctx is done it waits for endTimeout,
 // because supervisors kill a program that takes longer.
-func (s *server) wait(ctx context.Context, read, answered <-chan error) error {
+func (s *serving) wait(ctx context.Context, read, answered <-chan error) error {
 	var failure error // of reading
 	told := ctx.Done()
 	var late, last, enough <-chan time.Time
@@ -111,26 +110,26 @@ func (s *server) wait(ctx context.Context, read, answered <-chan error) error {
 			}
 			return nil
 		case failure = <-read:
-			read, enough = nil, time.After(InputTimeout)
+			read, enough = nil, time.After(inputTimeout)
 		case <-enough:
 			s.cancelLanes()
 		case <-told:
 			s.queue.close()
-			told, late = nil, time.After(EndTimeout)
+			told, late = nil, time.After(endTimeout)
 		case <-late:
 			s.abort()
 			late, last = nil, time.After(lastWrite)
 		case <-last: // in a write that may block for ever
-			return fmt.Errorf("mcpserver: write: %w", ErrStalled)
+			return fmt.Errorf("mcpserver: write: %w", errStalled)
 		}
 	}
 }
 
-// A server serves one connection.
-type server struct {
-	Config
-	t     Transport
-	conn  *Conn
+// A serving serves one connection.
+type serving struct {
+	serveConfig
+	t     transport
+	conn  *connection
 	queue *queue
 	out   *output
 	ctx   context.Context // of calls
@@ -145,23 +144,23 @@ type server struct {
 }
 
 // abort cancels all calls and accepts no more, after the client has disconnected.
-func (s *server) abort() {
+func (s *serving) abort() {
 	s.queue.close()
 	s.conn.Cancel(nil)
 }
 
 // read reads messages until the input ends or the queue is closed.
-func (s *server) read() error {
+func (s *serving) read() error {
 	for {
 		line, err := s.t.Read()
-		m := protocol.Message{Kind: protocol.KindRefused}
-		if fault, ok := errors.AsType[*protocol.Error](err); ok {
+		m := message{Kind: kindRefused}
+		if fault, ok := errors.AsType[*rpcError](err); ok {
 			m.Fault = fault
 		} else if errors.Is(err, io.EOF) {
 			return nil
 		} else if err != nil {
 			return err
-		} else if protocol.IsBlank(line) {
+		} else if isBlank(line) {
 			s.done()
 			continue
 		} else {
@@ -180,32 +179,32 @@ func (s *server) read() error {
 
 // parse reads a message. The turn of a long one ends with that, and its call takes one again: a heavy
 // call before it in the queue would wait for it otherwise.
-func (s *server) parse(line []byte) protocol.Message {
+func (s *serving) parse(line []byte) message {
 	turn := s.Client.Turn()
 	defer turn.Give()
-	return protocol.ParseIn(s.ctx, line, turn)
+	return parseIn(s.ctx, line, turn)
 }
 
 // accept handles a message, or puts it into the queue. It returns false if that is closed.
-func (s *server) accept(m protocol.Message, size int) bool {
+func (s *serving) accept(m message, size int) bool {
 	var received time.Time
-	if m.Kind == protocol.KindRequest {
+	if m.Kind == kindRequest {
 		received = time.Now()
 	}
 	if s.Admit != nil {
-		if fault := s.Admit(&m); fault != nil && m.Kind == protocol.KindRequest {
-			m.Kind, m.Fault = protocol.KindRefused, fault
+		if fault := s.Admit(&m); fault != nil && m.Kind == kindRequest {
+			m.Kind, m.Fault = kindRefused, fault
 		}
 	}
-	if m.Kind != protocol.KindRequest && m.Kind != protocol.KindRefused {
+	if m.Kind != kindRequest && m.Kind != kindRefused {
 		s.conn.Hear(&m)
 		s.done()
 		return true // no reply is expected
 	}
 	call := s.conn.Begin(s.ctx, m)
 	call.size, call.received = size, received
-	if m.Kind == protocol.KindRequest && m.Method == protocol.Ping { // it is about the server, and does not wait
-		reply, _ := s.conn.Answer(s.ctx, nil, &call.Request)
+	if m.Kind == kindRequest && m.Method == methodPing { // it is about the server, and does not wait
+		reply, _ := s.conn.Answer(s.ctx, nil, &call.request)
 		s.conn.End(call)
 		s.out.put(reply)
 		s.done()
@@ -220,14 +219,14 @@ func (s *server) accept(m protocol.Message, size int) bool {
 }
 
 // done says that a message was answered.
-func (s *server) done() {
+func (s *serving) done() {
 	if s.Done != nil {
 		s.Done()
 	}
 }
 
 // answerQueue answers the connection's own lane until the queue is closed and empty.
-func (s *server) answerQueue() {
+func (s *serving) answerQueue() {
 	var buf []byte
 	for call := s.queue.next(); call != nil; call = s.queue.next() {
 		buf = s.answer(call, buf[:0])
@@ -238,18 +237,18 @@ func (s *server) answerQueue() {
 }
 
 // answer answers a call, or moves it to its lane. It returns the memory of the reply.
-func (s *server) answer(call *Call, buf []byte) []byte {
-	if call.message.Kind == protocol.KindRefused {
+func (s *serving) answer(call *pendingCall, buf []byte) []byte {
+	if call.message.Kind == kindRefused {
 		s.refuse(call)
 		return buf
 	}
 	call.Modern, call.Caller, call.Via, call.MaxReply = call.message.Modern(), s.Caller, s.Via, s.MaxReply
 	call.Notify, call.Turn = s.out.put, s.Client.Turn()
-	if call.Modern && call.Method == protocol.Listen {
+	if call.Modern && call.Method == methodListen {
 		s.listen(call)
 		return buf
 	}
-	lane := s.Server.Lane(&call.Request)
+	lane := s.Server.lane(&call.request)
 	if lane == "" {
 		return s.run(call, buf)
 	}
@@ -260,7 +259,7 @@ func (s *server) answer(call *Call, buf []byte) []byte {
 }
 
 // answerLane answers a lane until it is empty.
-func (s *server) answerLane(lane string, call *Call) {
+func (s *serving) answerLane(lane string, call *pendingCall) {
 	for ; call != nil; call = s.queue.leave(lane) {
 		s.beside <- struct{}{}
 		stop := context.AfterFunc(s.laneCtx, func() { call.cancel(nil) })
@@ -271,38 +270,38 @@ func (s *server) answerLane(lane string, call *Call) {
 }
 
 // run answers one call.
-func (s *server) run(call *Call, buf []byte) []byte {
+func (s *serving) run(call *pendingCall, buf []byte) []byte {
 	if call.Cancelled() {
 		s.reply(call, nil)
 		return buf
 	}
 	var ctx context.Context
 	ctx, call.Seen = s.observe(call)
-	line, fault := s.conn.Answer(ctx, buf, &call.Request)
+	line, fault := s.conn.Answer(ctx, buf, &call.request)
 	call.Seen.End(fault)
 	s.reply(call, line)
 	return line
 }
 
 // observe tells the observer of a call that begins.
-func (s *server) observe(call *Call) (context.Context, *protocol.Exchange) {
-	return s.Server.Observe(call.ctx, call.Message, s.Caller, s.Via, call.received)
+func (s *serving) observe(call *pendingCall) (context.Context, *Exchange) {
+	return s.Server.observe(call.ctx, &call.message, s.Caller, s.Via, call.received)
 }
 
 // refuse answers a message with its error.
-func (s *server) refuse(call *Call) {
+func (s *serving) refuse(call *pendingCall) {
 	if !call.received.IsZero() {
 		_, seen := s.observe(call)
 		seen.End(call.message.Fault)
 	} else {
-		s.Server.Other(&protocol.Exchange{Dialect: s.Server.Name(), Caller: s.Caller, Via: s.Via, Received: time.Now()}, call.message.Fault)
+		s.Server.other(&Exchange{Dialect: s.Server.name(), Caller: s.Caller, Via: s.Via, Received: time.Now()}, call.message.Fault)
 	}
-	s.reply(call, protocol.AppendError(nil, call.ID, call.message.Fault))
+	s.reply(call, appendError(nil, call.ID, call.message.Fault))
 }
 
 // reply writes the reply to a call, which has ended. A cancelled call gets none. A client
 // with limits holds what the call has taken until the reply is written: it is in memory.
-func (s *server) reply(call *Call, line []byte) {
+func (s *serving) reply(call *pendingCall, line []byte) {
 	put := s.out.putNow
 	if s.queue.waiting() { // so that replies are written together
 		put = s.out.put
@@ -320,21 +319,21 @@ func (s *server) reply(call *Call, line []byte) {
 
 // listen begins a subscription. Its reply is sent when it ends. Until then it delays
 // neither later calls nor the end of the connection.
-func (s *server) listen(call *Call) {
+func (s *serving) listen(call *pendingCall) {
 	if call.Cancelled() {
 		s.reply(call, nil)
 		return
 	}
 	ctx, seen := s.observe(call)
-	l, fault := Listen(ctx, s.Server, &call.Request)
+	l, fault := listen(ctx, s.Server, &call.request)
 	if fault == nil && !l.Empty() && !s.addListening(1) {
 		l.Close()
-		fault = protocol.InvalidParams("a connection may have %d subscriptions at a time: cancel some of them", maxListening)
+		fault = invalidParams("a connection may have %d subscriptions at a time: cancel some of them", maxListening)
 	}
 	seen.End(fault)
 	switch {
 	case fault != nil:
-		s.reply(call, protocol.AppendError(nil, call.ID, fault))
+		s.reply(call, appendError(nil, call.ID, fault))
 	case l.Empty():
 		s.reply(call, append(l.Acknowledgement(), l.Result()...))
 	default:
@@ -342,7 +341,7 @@ func (s *server) listen(call *Call) {
 		s.done()
 		s.queue.done(call)
 		s.running.Go(func() {
-			s.notify(l.Subscriptions, call.ctx)
+			s.notify(l.subscriptions, call.ctx)
 			l.Close()
 			s.addListening(-1)
 			if !s.conn.End(call) {
@@ -353,7 +352,7 @@ func (s *server) listen(call *Call) {
 }
 
 // addListening counts an open subscription, and returns false if there are too many.
-func (s *server) addListening(n int) bool {
+func (s *serving) addListening(n int) bool {
 	s.queue.mu.Lock()
 	defer s.queue.mu.Unlock()
 	if s.listening+n > maxListening {
@@ -364,7 +363,7 @@ func (s *server) addListening(n int) bool {
 }
 
 // notify sends notifications until ctx is done, or until the connection ends.
-func (s *server) notify(to *Subscriptions, ctx context.Context) {
+func (s *serving) notify(to *subscriptions, ctx context.Context) {
 	for {
 		select {
 		case <-to.Wake():

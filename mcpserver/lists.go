@@ -1,4 +1,4 @@
-package protocol
+package mcpserver
 
 import (
 	"context"
@@ -69,16 +69,16 @@ func newLists(d dialect.Dialect, private bool) map[string]json.RawMessage {
 		prompts = append(prompts, out)
 	}
 	return map[string]json.RawMessage{
-		"tools/list":               list("tools", tools, private),
-		"resources/list":           list("resources", resources, private),
-		"resources/templates/list": list("resourceTemplates", templates, false),
-		"prompts/list":             list("prompts", prompts, false),
-		"skills/list":              list("skills", publishedSkills(d), private),
+		"tools/list":               listResult("tools", tools, private),
+		"resources/list":           listResult("resources", resources, private),
+		"resources/templates/list": listResult("resourceTemplates", templates, false),
+		"prompts/list":             listResult("prompts", prompts, false),
+		"skills/list":              listResult("skills", publishedSkills(d), private),
 	}
 }
 
-// list returns the result of a list method. The list is never null.
-func list[T any](name string, items []T, private bool) json.RawMessage {
+// listResult returns the result of a list method. The list is never null.
+func listResult[T any](name string, items []T, private bool) json.RawMessage {
 	if items == nil {
 		items = []T{}
 	}
@@ -87,10 +87,10 @@ func list[T any](name string, items []T, private bool) json.RawMessage {
 }
 
 // list answers a list method. The whole list is one page, so no cursor is valid.
-func (s *Server) list(_ context.Context, r *Request) (any, error) {
+func (s *Server) list(_ context.Context, r *request) (any, error) {
 	p, err := decode[struct{ Cursor string }](r)
 	if err == nil && p.Cursor != "" {
-		err = InvalidParams("invalid params")
+		err = invalidParams("invalid params")
 	}
 	return s.lists[r.Method], err
 }

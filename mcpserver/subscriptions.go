@@ -1,4 +1,4 @@
-package conn
+package mcpserver
 
 import (
 	"context"
@@ -8,18 +8,17 @@ import (
 	"sync"
 
 	"github.com/sequent-dev/sequent"
-	"github.com/sequent-dev/sequent/mcpserver/internal/protocol"
 	"github.com/sequent-dev/sequent/tool"
 )
 
 // MaxWatched is the maximum number of documents of one subscription, or of one session of
 // the handshake era.
-const MaxWatched = 100
+const maxWatched = 100
 
-// Subscriptions are the documents whose changes are reported to a client. Several changes
+// subscriptions are the documents whose changes are reported to a client. Several changes
 // of a document before the next notification are one. They are safe for concurrent use.
-type Subscriptions struct {
-	server *protocol.Server
+type subscriptions struct {
+	server *Server
 	meta   *subscriptionMeta // of notifications; nil for none
 	wake   chan struct{}
 
@@ -40,8 +39,8 @@ type watched struct {
 
 // newSubscriptions returns empty subscriptions. For a request of subscriptions/listen,
 // all notifications have its id.
-func newSubscriptions(server *protocol.Server, id json.RawMessage) *Subscriptions {
-	return &Subscriptions{server: server, meta: metaOf(id), wake: make(chan struct{}, 1), by: make(map[string]*watched)}
+func newSubscriptions(server *Server, id json.RawMessage) *subscriptions {
+	return &subscriptions{server: server, meta: subscriptionMetaOf(id), wake: make(chan struct{}, 1), by: make(map[string]*watched)}
 }
 
 // subscriptionMeta is the _meta that names a subscription.
@@ -49,7 +48,7 @@ type subscriptionMeta struct {
 	ID json.RawMessage `json:"io.modelcontextprotocol/subscriptionId"`
 }
 
-func metaOf(id json.RawMessage) *subscriptionMeta {
+func subscriptionMetaOf(id json.RawMessage) *subscriptionMeta {
 	if id == nil {
 		return nil
 	}
@@ -58,7 +57,7 @@ func metaOf(id json.RawMessage) *subscriptionMeta {
 
 // Subscribe adds the document at a URI. The error matches sequent.ErrNotFound if
 // there is no such document.
-func (s *Subscriptions) Subscribe(ctx context.Context, c tool.Caller, uri string) error {
+func (s *subscriptions) Subscribe(ctx context.Context, c tool.Caller, uri string) error {
 	w, err := s.reserve(uri)
 	if w == nil {
 		return err
@@ -71,7 +70,7 @@ func (s *Subscriptions) Subscribe(ctx context.Context, c tool.Caller, uri string
 			delete(s.by, uri)
 		}
 	}()
-	stop, err := s.server.Watch(ctx, c, uri, func(gone bool) { s.changed(w, gone) })
+	stop, err := s.server.watch(ctx, c, uri, func(gone bool) { s.changed(w, gone) })
 	if err != nil {
 		return err
 	}
@@ -88,16 +87,16 @@ func (s *Subscriptions) Subscribe(ctx context.Context, c tool.Caller, uri string
 
 // reserve adds a document before it is watched. It returns nil if the document is there
 // already or the limit is reached.
-func (s *Subscriptions) reserve(uri string) (*watched, error) {
+func (s *subscriptions) reserve(uri string) (*watched, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
 	case s.closed:
-		return nil, protocol.ErrCancelled
+		return nil, errCancelled
 	case s.by[uri] != nil:
 		return nil, nil
-	case len(s.by) >= MaxWatched:
-		return nil, protocol.InvalidParams("a session may subscribe to %d resources at a time: unsubscribe from some of them", MaxWatched)
+	case len(s.by) >= maxWatched:
+		return nil, invalidParams("a session may subscribe to %d resources at a time: unsubscribe from some of them", maxWatched)
 	}
 	w := &watched{uri: uri}
 	s.by[uri] = w
@@ -105,7 +104,7 @@ func (s *Subscriptions) reserve(uri string) (*watched, error) {
 }
 
 // changed records that a document has changed. It does not block.
-func (s *Subscriptions) changed(w *watched, gone bool) {
+func (s *subscriptions) changed(w *watched, gone bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if w.removed {
@@ -122,7 +121,7 @@ func (s *Subscriptions) changed(w *watched, gone bool) {
 }
 
 // Say has a line sent that is not about a document. It replaces one that was not sent.
-func (s *Subscriptions) Say(line []byte) {
+func (s *subscriptions) Say(line []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.say = line
@@ -130,7 +129,7 @@ func (s *Subscriptions) Say(line []byte) {
 }
 
 // Nudge makes Wake readable.
-func (s *Subscriptions) Nudge() {
+func (s *subscriptions) Nudge() {
 	select {
 	case s.wake <- struct{}{}:
 	default:
@@ -138,7 +137,7 @@ func (s *Subscriptions) Nudge() {
 }
 
 // Unsubscribe removes the document at a URI, if the client has subscribed to it.
-func (s *Subscriptions) Unsubscribe(uri string) {
+func (s *subscriptions) Unsubscribe(uri string) {
 	s.mu.Lock()
 	w := s.by[uri]
 	delete(s.by, uri)
@@ -150,7 +149,7 @@ func (s *Subscriptions) Unsubscribe(uri string) {
 
 // remove ends the watch of a document that is no longer in by. When it returns, changed
 // is not called any more.
-func (s *Subscriptions) remove(w *watched) {
+func (s *subscriptions) remove(w *watched) {
 	s.mu.Lock()
 	w.removed = true
 	stop := w.stop
@@ -161,11 +160,11 @@ func (s *Subscriptions) remove(w *watched) {
 }
 
 // Wake is readable when Take returns something.
-func (s *Subscriptions) Wake() <-chan struct{} { return s.wake }
+func (s *subscriptions) Wake() <-chan struct{} { return s.wake }
 
 // Take returns a notification for each document that has changed since the previous call,
 // as lines.
-func (s *Subscriptions) Take() (lines [][]byte) {
+func (s *subscriptions) Take() (lines [][]byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.say != nil {
@@ -174,7 +173,7 @@ func (s *Subscriptions) Take() (lines [][]byte) {
 	for _, w := range s.due {
 		w.due = false
 		if !w.removed {
-			lines = append(lines, protocol.Notification("notifications/resources/updated", struct {
+			lines = append(lines, notification("notifications/resources/updated", struct {
 				Meta *subscriptionMeta `json:"_meta,omitempty"`
 				URI  string            `json:"uri"`
 			}{s.meta, w.uri}))
@@ -185,7 +184,7 @@ func (s *Subscriptions) Take() (lines [][]byte) {
 }
 
 // Close removes all documents and refuses others.
-func (s *Subscriptions) Close() {
+func (s *subscriptions) Close() {
 	s.mu.Lock()
 	all := s.by
 	s.by, s.closed = make(map[string]*watched), true
@@ -195,27 +194,27 @@ func (s *Subscriptions) Close() {
 	}
 }
 
-// A Listening is an accepted request of subscriptions/listen. The caller sends
+// A listening is an accepted request of subscriptions/listen. The caller sends
 // Acknowledgement, then the lines from Take, at the end Result unless the client has
 // cancelled the request, and calls Close.
-type Listening struct {
-	*Subscriptions
+type listening struct {
+	*subscriptions
 	agreed []string
 	result []byte
 }
 
-// Listen begins a subscription. It omits documents that do not exist or cannot be
+// listen begins a subscription. It omits documents that do not exist or cannot be
 // watched. If no document is left, Empty is true and the subscription has ended.
-func Listen(ctx context.Context, server *protocol.Server, r *protocol.Request) (*Listening, *protocol.Error) {
-	uris, fault := server.CheckListen(r)
+func listen(ctx context.Context, server *Server, r *request) (*listening, *rpcError) {
+	uris, fault := server.checkListen(r)
 	if fault != nil {
 		return nil, fault
 	}
-	l := &Listening{Subscriptions: newSubscriptions(server, r.ID)}
-	if len(uris) > MaxWatched {
-		return nil, protocol.InvalidParams("a subscription may name %d resources: use several requests", MaxWatched)
+	l := &listening{subscriptions: newSubscriptions(server, r.ID)}
+	if len(uris) > maxWatched {
+		return nil, invalidParams("a subscription may name %d resources: use several requests", maxWatched)
 	}
-	fault = server.Guard(ctx, r, func() error {
+	fault = server.guard(ctx, r, func() error {
 		for _, uri := range uris {
 			err := l.Subscribe(ctx, r.Caller, uri)
 			switch {
@@ -232,24 +231,24 @@ func Listen(ctx context.Context, server *protocol.Server, r *protocol.Request) (
 		l.Close()
 		return nil, fault
 	}
-	meta := append([]byte(`"`+protocol.MetaSubscription+`":`), r.ID...)
-	l.result, _ = server.AppendResult(nil, r, meta, struct{}{}) // nothing can fail
+	meta := append([]byte(`"`+metaSubscription+`":`), r.ID...)
+	l.result, _ = server.appendResult(nil, r, meta, struct{}{}) // nothing can fail
 	return l, nil
 }
 
 // Empty reports whether the subscription has no documents.
-func (l *Listening) Empty() bool { return len(l.agreed) == 0 }
+func (l *listening) Empty() bool { return len(l.agreed) == 0 }
 
 // Acknowledgement returns the notification with the accepted documents, a line.
-func (l *Listening) Acknowledgement() []byte {
+func (l *listening) Acknowledgement() []byte {
 	type notifications struct {
 		URIs []string `json:"resourceSubscriptions,omitempty"`
 	}
-	return protocol.Notification("notifications/subscriptions/acknowledged", struct {
+	return notification("notifications/subscriptions/acknowledged", struct {
 		Meta *subscriptionMeta `json:"_meta"`
 		Sent notifications     `json:"notifications"`
 	}{l.meta, notifications{l.agreed}})
 }
 
 // Result returns the reply that ends the subscription, a line.
-func (l *Listening) Result() []byte { return l.result }
+func (l *listening) Result() []byte { return l.result }

@@ -1,4 +1,4 @@
-package protocol
+package mcpserver
 
 import (
 	"context"
@@ -33,16 +33,16 @@ type imageContent struct {
 
 // callTool answers tools/call. The arguments reach the tool as they came, and
 // its reply goes out in the bytes that it gave, without white space.
-func (s *Server) callTool(ctx context.Context, r *Request) (any, error) {
+func (s *Server) callTool(ctx context.Context, r *request) (any, error) {
 	name, args, ok := callParams(r.Params)
 	if !ok {
 		return nil, badParams(r)
 	}
 	t := s.tools[string(name)]
 	if t == nil {
-		return nil, InvalidParams("unknown tool %q", name)
+		return nil, invalidParams("unknown tool %q", name)
 	}
-	if t.Heavy || len(args) >= LongMessage {
+	if t.Heavy || len(args) >= longMessage {
 		if err := r.Turn.Take(ctx); err != nil {
 			return nil, err
 		}
@@ -63,7 +63,7 @@ func (s *Server) callTool(ctx context.Context, r *Request) (any, error) {
 }
 
 // resultOf returns what a tool answered as a result, unless it is too long.
-func resultOf(r *Request, reply *tool.Reply) (any, error) {
+func resultOf(r *request, reply *tool.Reply) (any, error) {
 	result := callResult{JSON: reply.JSON, Failed: reply.Failed}
 	result.Content = append(make([]any, 0, 1), textContent{"text", reply.Text})
 	size := len(reply.Text)
@@ -81,9 +81,9 @@ func resultOf(r *Request, reply *tool.Reply) (any, error) {
 	return result, r.room(size)
 }
 
-// Writes reports whether a request may change a session.
-func (s *Server) Writes(m *Message) bool {
-	if m.Method != callTool {
+// writes reports whether a request may change a session.
+func (s *Server) writes(m *message) bool {
+	if m.Method != methodCall {
 		return false
 	}
 	name, _, _ := callParams(m.Params)

@@ -1,4 +1,4 @@
-package protocol
+package mcpserver
 
 import (
 	"cmp"
@@ -16,9 +16,9 @@ import (
 	"github.com/sequent-dev/sequent/internal/jsonscan"
 )
 
-// A Peer is what the client of a connection of the handshake era has told about itself.
+// An innerPeer is what the client of a connection of the handshake era has told about itself.
 // It is safe for concurrent use. Nil knows nothing.
-type Peer struct {
+type innerPeer struct {
 	mu       sync.Mutex // guards the fields below
 	info     clientInfo
 	can      capabilities
@@ -30,7 +30,7 @@ type Peer struct {
 }
 
 // introduce takes what the client says in the handshake.
-func (p *Peer) introduce(info clientInfo, can capabilities, protocol string) {
+func (p *innerPeer) introduce(info clientInfo, can capabilities, protocol string) {
 	if p == nil {
 		return
 	}
@@ -41,7 +41,7 @@ func (p *Peer) introduce(info clientInfo, can capabilities, protocol string) {
 
 // Introduced returns the version of the protocol that the handshake agreed on, and the name of
 // the client; both are empty before.
-func (p *Peer) Introduced() (protocol, client string) {
+func (p *innerPeer) Introduced() (protocol, client string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.protocol, p.info.Name
@@ -49,7 +49,7 @@ func (p *Peer) Introduced() (protocol, client string) {
 
 // Ask returns a request for the client's roots, a line, and nil for a client that has
 // none. Changed means that the client has other roots than before.
-func (p *Peer) Ask(changed bool) []byte {
+func (p *innerPeer) Ask(changed bool) []byte {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.can.Roots == nil {
@@ -66,7 +66,7 @@ func rootsID(n int) string { return "roots-" + strconv.Itoa(n) }
 
 // Answered takes the reply of the client to the latest Ask. Calls that were made before
 // it have fixed the project: later ones belong to the same scope.
-func (p *Peer) Answered(m *Message) {
+func (p *innerPeer) Answered(m *message) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if id, _ := jsonscan.Text(m.ID); p.answered == p.asked || string(id) != rootsID(p.asked) {
@@ -79,7 +79,7 @@ func (p *Peer) Answered(m *Message) {
 }
 
 // client returns the description and the directory of the client.
-func (p *Peer) client() (info clientInfo, root string) {
+func (p *innerPeer) client() (info clientInfo, root string) {
 	if p == nil {
 		return clientInfo{}, ""
 	}
@@ -127,8 +127,8 @@ func directory(uri string, windows bool) string {
 }
 
 // trace adds to ctx where a request comes from, and agent and project to its caller.
-func (s *Server) trace(ctx context.Context, r *Request) context.Context {
-	if s.noOrigin {
+func (s *Server) trace(ctx context.Context, r *request) context.Context {
+	if s.config.NoOrigin {
 		return ctx
 	}
 	said, head := s.origin(r)
@@ -146,7 +146,7 @@ func (s *Server) trace(ctx context.Context, r *Request) context.Context {
 
 // origin returns client, agent and project of a request, and what reads the branch and
 // commit of the project; nil if they are not known.
-func (s *Server) origin(r *Request) (o sequent.Origin, head func() (branch, commit string)) {
+func (s *Server) origin(r *request) (o sequent.Origin, head func() (branch, commit string)) {
 	client, root := r.client, ""
 	if !r.Modern {
 		client, root = r.Peer.client()
@@ -155,8 +155,8 @@ func (s *Server) origin(r *Request) (o sequent.Origin, head func() (branch, comm
 	switch {
 	case r.Via.Project != "":
 		o.Project = r.Via.Project
-	case s.place != nil && (root != "" || r.Via.Transport == Pipe):
-		o.Project, head = s.place(root)
+	case s.config.Place != nil && (root != "" || r.Via.Transport == overPipe):
+		o.Project, head = s.config.Place(root)
 	}
 	o.Project, o.Agent = cmp.Or(o.Project, root), cmp.Or(r.Via.Agent, o.Client)
 	return o, head

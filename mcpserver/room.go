@@ -1,4 +1,4 @@
-package protocol
+package mcpserver
 
 import (
 	"bytes"
@@ -13,48 +13,48 @@ import (
 )
 
 // LongMessage is the length in bytes from which on a message takes long to read.
-const LongMessage = 16 << 10
+const longMessage = 16 << 10
 
-// ParseIn is [Parse] for a client with limits: a long message takes the turn before it is read.
+// parseIn is [Parse] for a client with limits: a long message takes the turn before it is read.
 // If it gets none, it is refused.
-func ParseIn(ctx context.Context, line []byte, turn *limits.Turn) Message {
-	if len(line) < LongMessage {
-		return Parse(line)
+func parseIn(ctx context.Context, line []byte, turn *limits.Turn) message {
+	if len(line) < longMessage {
+		return parseMessage(line)
 	}
 	err := turn.Take(ctx)
 	if err == nil {
-		return Parse(line)
+		return parseMessage(line)
 	}
 	p := partsOf(bytes.Trim(line, jsonscan.Space)) // as far as it can be told without reading all of it
-	if p.method == nil || !IsID(p.id) || !utf8.Valid(p.id) {
-		return Message{} // no reply is expected
+	if p.method == nil || !isID(p.id) || !utf8.Valid(p.id) {
+		return message{} // no reply is expected
 	}
-	return Message{Kind: KindRefused, ID: p.id, Fault: cmp.Or(Refused(err), ErrCancelled)}
+	return message{Kind: kindRefused, ID: p.id, Fault: cmp.Or(refused(err), errCancelled)}
 }
 
 // room returns an error if a reply of some bytes or more is too long.
-func (r *Request) room(bytes int) error {
+func (r *request) room(bytes int) error {
 	if r.MaxReply <= 0 || bytes <= r.MaxReply {
 		return nil
 	}
-	return &Error{Code: CodeInternal, Message: fmt.Sprintf(
+	return &rpcError{Code: codeInternal, Message: fmt.Sprintf(
 		"the request was carried out, but its reply has %d bytes or more, of at most %d, and cannot be sent: ask for less", bytes, r.MaxReply)}
 }
 
-// Refused returns what a client is told of a [limits.Refusal]; nil if err is none.
-func Refused(err error) *Error {
+// refused returns what a client is told of a [limits.Refusal]; nil if err is none.
+func refused(err error) *rpcError {
 	if errors.Is(err, limits.ErrEnding) {
-		return ErrEnding
+		return errEnding
 	}
 	e, ok := errors.AsType[*limits.Refusal](err)
 	if !ok {
 		return nil
 	}
-	fault := &Error{Code: CodeTooMany, Message: e.Error(), RetryAfter: e.RetryAfter, Reason: "too_many_requests"}
-	fault.Data, _ = Marshal(struct { // strings and numbers cannot fail
+	fault := &rpcError{Code: codeTooMany, Message: e.Error(), RetryAfter: e.RetryAfter, Reason: "too_many_requests"}
+	fault.Data, _ = marshal(struct { // strings and numbers cannot fail
 		Limit        string `json:"limit"`
 		Held         int    `json:"held,omitempty"` // by this client
 		RetryAfterMS int64  `json:"retryAfterMs"`
-	}{e.Limit, e.Held, Milliseconds(e.RetryAfter)})
+	}{e.Limit, e.Held, milliseconds(e.RetryAfter)})
 	return fault
 }

@@ -1,4 +1,4 @@
-package protocol
+package mcpserver
 
 import (
 	"errors"
@@ -20,7 +20,7 @@ func TestUncertainFault(t *testing.T) {
 		{true, "may or may not have recorded"},
 		{false, "internal error (id "},
 	} {
-		fault := s.Guard(t.Context(), &Request{Message: &Message{Method: callTool}}, func() error {
+		fault := s.guard(t.Context(), &request{message: message{Method: methodCall}}, func() error {
 			return &sequent.Error{Code: sequent.CodeInternal, Uncertain: test.uncertain, Err: errors.New("secret")}
 		})
 		if !strings.Contains(fault.Message, test.want) || strings.Contains(fault.Message, "secret") ||

@@ -1,4 +1,4 @@
-package protocol
+package mcpserver
 
 import (
 	"context"
@@ -56,7 +56,7 @@ func publishedSkills(d dialect.Dialect) (list []publishedSkill) {
 }
 
 // getSkill answers skills/get.
-func (s *Server) getSkill(_ context.Context, r *Request) (any, error) {
+func (s *Server) getSkill(_ context.Context, r *request) (any, error) {
 	p, err := decode[uriParams](r)
 	if err != nil {
 		return nil, err
@@ -69,5 +69,5 @@ func (s *Server) getSkill(_ context.Context, r *Request) (any, error) {
 			}{cached(s.varies), skill}, nil
 		}
 	}
-	return nil, InvalidParams("unknown skill")
+	return nil, invalidParams("unknown skill")
 }

@@ -1,4 +1,4 @@
-package conn
+package mcpserver
 
 import "sync"
 
@@ -14,21 +14,21 @@ const (
 type queue struct {
 	mu     sync.Mutex
 	change *sync.Cond // what follows has changed
-	own    []*Call
-	lanes  map[string][]*Call
+	own    []*pendingCall
+	lanes  map[string][]*pendingCall
 	open   int  // calls that are not answered
 	bytes  int  // of these calls
 	closed bool // no more calls are accepted
 }
 
 func newQueue() *queue {
-	q := &queue{lanes: make(map[string][]*Call)}
+	q := &queue{lanes: make(map[string][]*pendingCall)}
 	q.change = sync.NewCond(&q.mu)
 	return q
 }
 
 // put adds a call. It waits while the queue is full, and returns false if it is closed.
-func (q *queue) put(c *Call) bool {
+func (q *queue) put(c *pendingCall) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for !q.closed && (q.open > maxAhead || q.open > 0 && q.bytes+c.size > maxAheadBytes) {
@@ -46,7 +46,7 @@ func (q *queue) put(c *Call) bool {
 
 // next returns the next call of the connection's own lane, or nil when the queue is closed
 // and empty.
-func (q *queue) next() *Call {
+func (q *queue) next() *pendingCall {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for !q.closed && len(q.own) == 0 {
@@ -69,7 +69,7 @@ func (q *queue) waiting() bool {
 }
 
 // done ends a call that was answered.
-func (q *queue) done(c *Call) {
+func (q *queue) done(c *pendingCall) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.open--
@@ -87,7 +87,7 @@ func (q *queue) close() {
 
 // enter adds a call to a lane. It reports whether the caller must start a goroutine that
 // answers the lane.
-func (q *queue) enter(lane string, c *Call) (first bool) {
+func (q *queue) enter(lane string, c *pendingCall) (first bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.lanes[lane] = append(q.lanes[lane], c)
@@ -96,7 +96,7 @@ func (q *queue) enter(lane string, c *Call) (first bool) {
 
 // leave removes the first call of a lane, which is answered. It returns the next call, or
 // nil.
-func (q *queue) leave(lane string) *Call {
+func (q *queue) leave(lane string) *pendingCall {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	rest := q.lanes[lane][1:]

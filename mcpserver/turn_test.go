@@ -1,4 +1,4 @@
-package conn
+package mcpserver
 
 import (
 	"context"
@@ -11,7 +11,6 @@ import (
 
 	"github.com/sequent-dev/sequent/internal/limits"
 	"github.com/sequent-dev/sequent/mcpserver/internal/mcptest"
-	"github.com/sequent-dev/sequent/mcpserver/internal/protocol"
 )
 
 // A pipe is a transport whose client sends lines on a channel.
@@ -37,7 +36,7 @@ func (p *pipe) Write(lines []byte) error {
 
 // A long message waits before it is read. A heavy call that came before it does not wait for
 // it, and all that was taken is given back.
-func TestLongMessages(t *testing.T) {
+func TestLongMessagesOfASocket(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		book := mcptest.New()
@@ -49,17 +48,17 @@ func TestLongMessages(t *testing.T) {
 		client := limiter.Client("alice")
 		p := &pipe{in: make(chan string)}
 		answered := 0
-		cfg := Config{
-			Server: protocol.New(protocol.Config{Dialect: d}), Client: client,
-			Admit: func(*protocol.Message) *protocol.Error { return nil }, Done: func() { answered++ },
+		cfg := serveConfig{
+			Server: New(Config{Dialect: d}), Client: client,
+			Admit: func(*message) *rpcError { return nil }, Done: func() { answered++ },
 		}
 		ended := make(chan error)
-		go func() { ended <- Serve(context.Background(), cfg, p) }()
+		go func() { ended <- serve(context.Background(), cfg, p) }()
 		send := func(id int, name, text string) {
 			p.in <- fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%q,"arguments":{"text":%q},%s}}`,
 				id, name, text, mcptest.ModernMeta)
 		}
-		long := strings.Repeat("x", protocol.LongMessage)
+		long := strings.Repeat("x", longMessage)
 
 		if err := client.Take(limits.Heavy); err != nil { // by another connection
 			t.Fatal(err)
@@ -87,7 +86,7 @@ func TestLongMessages(t *testing.T) {
 				t.Errorf("call %d was not answered: %.300s", id, got)
 			}
 		}
-		p.in <- "[" + strings.Repeat("1,", protocol.LongMessage)
+		p.in <- "[" + strings.Repeat("1,", longMessage)
 		close(p.in)
 		if err := <-ended; err != nil || answered != 5 {
 			t.Errorf("Serve = %v, %d messages answered, want 5", err, answered)

@@ -1,4 +1,4 @@
-package protocol
+package mcpserver
 
 import (
 	"context"
@@ -9,13 +9,13 @@ import (
 	"github.com/sequent-dev/sequent/tool"
 )
 
-// A Request is a request with the data of its connection.
-type Request struct {
-	*Message
+// A request is a request with the data of its connection.
+type request struct {
+	message
 	Modern bool // it is of 2026-07-28 or later
 	Caller tool.Caller
 	Via    Via
-	Peer   *Peer // of a connection of the handshake era
+	Peer   *innerPeer // of a connection of the handshake era
 	// Turn is what a heavy call takes. The caller gives it back when the reply was sent, which can be
 	// large and is in memory until then. Nil means no limits.
 	Turn *limits.Turn
@@ -28,39 +28,39 @@ type Request struct {
 	// be told.
 	Notify func(line []byte)
 	// Subscriptions are those of a connection of the handshake era; otherwise nil.
-	Subscriptions Subscriber
+	Subscriptions subscriber
 
 	client       clientInfo // of a request of the modern era, as are the capabilities
 	capabilities capabilities
 }
 
-// A Subscriber has the documents whose changes are reported to a connection.
-type Subscriber interface {
+// A subscriber has the documents whose changes are reported to a connection.
+type subscriber interface {
 	Subscribe(ctx context.Context, c tool.Caller, uri string) error
 	Unsubscribe(uri string)
 }
 
 // Methods that transports and connections handle themselves.
 const (
-	Initialize = "initialize"
-	Ping       = "ping"
-	Listen     = "subscriptions/listen"
-	Discover   = "server/discover"
-	Cancelled  = "notifications/cancelled"
+	methodInitialize = "initialize"
+	methodPing       = "ping"
+	methodListen     = "subscriptions/listen"
+	methodDiscover   = "server/discover"
+	methodCancelled  = "notifications/cancelled"
 
-	Initialized  = "notifications/initialized"
-	RootsChanged = "notifications/roots/list_changed"
+	methodInitialized  = "notifications/initialized"
+	methodRootsChanged = "notifications/roots/list_changed"
 
-	callTool     = "tools/call"
-	readResource = "resources/read"
-	getPrompt    = "prompts/get"
+	methodCall   = "tools/call"
+	methodRead   = "resources/read"
+	methodPrompt = "prompts/get"
 )
 
 // A method answers requests in one or both eras.
 type method struct {
 	// answer returns the result, a JSON object without the members that each result of the
 	// era has.
-	answer      func(s *Server, ctx context.Context, r *Request) (any, error)
+	answer      func(s *Server, ctx context.Context, r *request) (any, error)
 	feature     feature // that the server must have
 	eras        eras
 	needsParams bool
@@ -71,45 +71,45 @@ type method struct {
 type eras int
 
 const (
-	both      eras = iota
-	handshake      // only with a handshake
-	modern         // only since 2026-07-28
+	bothEras     eras = iota
+	handshakeEra      // only with a handshake
+	modernEra         // only since 2026-07-28
 )
 
-// methods has the methods of the protocol. Listen is answered by package conn, after
-// CheckListen.
+// methods has the methods of the protocol. methodListen is answered by the connection,
+// after checkListen.
 var methods = map[string]method{
-	callTool:                   {answer: (*Server).callTool, feature: tools, needsParams: true, traced: true},
+	methodCall:                 {answer: (*Server).callTool, feature: tools, needsParams: true, traced: true},
 	"tools/list":               {answer: (*Server).list, feature: tools},
-	readResource:               {answer: (*Server).readResource, feature: resources, needsParams: true, traced: true},
+	methodRead:                 {answer: (*Server).readResource, feature: resources, needsParams: true, traced: true},
 	"resources/list":           {answer: (*Server).list, feature: resources},
 	"resources/templates/list": {answer: (*Server).list, feature: resources},
-	"resources/subscribe":      {answer: (*Server).subscribe, feature: watches, eras: handshake, needsParams: true},
-	"resources/unsubscribe":    {answer: (*Server).unsubscribe, feature: watches, eras: handshake, needsParams: true},
-	getPrompt:                  {answer: (*Server).getPrompt, feature: prompts, needsParams: true, traced: true},
+	"resources/subscribe":      {answer: (*Server).subscribe, feature: watches, eras: handshakeEra, needsParams: true},
+	"resources/unsubscribe":    {answer: (*Server).unsubscribe, feature: watches, eras: handshakeEra, needsParams: true},
+	methodPrompt:               {answer: (*Server).getPrompt, feature: prompts, needsParams: true, traced: true},
 	"prompts/list":             {answer: (*Server).list, feature: prompts},
 	"skills/list":              {answer: (*Server).list, feature: skills},
 	"skills/get":               {answer: (*Server).getSkill, feature: skills, needsParams: true},
 	"completion/complete":      {answer: (*Server).complete, feature: completions, needsParams: true, traced: true},
-	Listen:                     {eras: modern, needsParams: true},
-	Discover:                   {answer: (*Server).discover, eras: modern},
-	Initialize:                 {answer: (*Server).initialize, eras: handshake, needsParams: true},
-	Ping:                       {answer: (*Server).ping, eras: handshake},
+	methodListen:               {eras: modernEra, needsParams: true},
+	methodDiscover:             {answer: (*Server).discover, eras: modernEra},
+	methodInitialize:           {answer: (*Server).initialize, eras: handshakeEra, needsParams: true},
+	methodPing:                 {answer: (*Server).ping, eras: handshakeEra},
 }
 
-// Answer appends the reply to a request, which is a whole line. The fault is the error in
+// answer appends the reply to a request, which is a whole line. The fault is the error in
 // it, nil for a result. A panic of the dialect is a fault.
-func (s *Server) Answer(ctx context.Context, line []byte, r *Request) (reply []byte, fault *Error) {
+func (s *Server) answer(ctx context.Context, line []byte, r *request) (reply []byte, fault *rpcError) {
 	m, fault := s.find(r)
 	if fault == nil {
 		s := s.of(r)
-		fault = s.Guard(ctx, r, func() error {
+		fault = s.guard(ctx, r, func() error {
 			if m.traced {
 				ctx = s.trace(ctx, r)
 			}
 			result, err := m.answer(s, ctx, r)
 			if err == nil {
-				reply, err = s.AppendResult(line, r, nil, result)
+				reply, err = s.appendResult(line, r, nil, result)
 			}
 			if err == nil {
 				err = r.room(len(reply) - len(line))
@@ -118,14 +118,14 @@ func (s *Server) Answer(ctx context.Context, line []byte, r *Request) (reply []b
 		})
 	}
 	if fault != nil {
-		reply = AppendError(line, r.ID, fault)
+		reply = appendError(line, r.ID, fault)
 	}
 	return reply, fault
 }
 
-// Guard calls f, a part of answering a request. It returns the error for the client if f
+// guard calls f, a part of answering a request. It returns the error for the client if f
 // fails or panics.
-func (s *Server) Guard(ctx context.Context, r *Request, f func() error) (fault *Error) {
+func (s *Server) guard(ctx context.Context, r *request, f func() error) (fault *rpcError) {
 	defer func() {
 		if p := recover(); p != nil {
 			fault = s.panicked(ctx, r, p)
@@ -138,23 +138,23 @@ func (s *Server) Guard(ctx context.Context, r *Request, f func() error) (fault *
 }
 
 // find returns the method of a request, or the error if it is not served.
-func (s *Server) find(r *Request) (method, *Error) {
+func (s *Server) find(r *request) (method, *rpcError) {
 	if r.Modern {
 		if fault := r.describe(); fault != nil {
 			return method{}, fault
 		}
-		if r.Meta.Version != FirstModern {
-			return method{}, UnsupportedVersion(r.Meta.Version)
+		if r.Meta.Version != firstModern {
+			return method{}, unsupportedVersion(r.Meta.Version)
 		}
 	}
 	m, ok := methods[r.Method]
 	switch {
 	case !ok && isNotification(r):
-		return m, InvalidRequest(r.Method + " is a notification and has no id")
-	case !ok, r.Modern && m.eras == handshake, !r.Modern && m.eras == modern, !s.of(r).has(m.feature):
-		return m, MethodNotFound(r.Method)
+		return m, invalidRequest(r.Method + " is a notification and has no id")
+	case !ok, r.Modern && m.eras == handshakeEra, !r.Modern && m.eras == modernEra, !s.of(r).has(m.feature):
+		return m, methodNotFound(r.Method)
 	case m.needsParams && (r.Params == nil || isNull(r.Params)):
-		return m, InvalidRequest(r.Method + " needs params")
+		return m, invalidRequest(r.Method + " needs params")
 	case r.Params != nil && !isNull(r.Params) && !isObject(r.Params), r.Meta.Malformed:
 		return m, badParams(r)
 	}
@@ -162,20 +162,20 @@ func (s *Server) find(r *Request) (method, *Error) {
 }
 
 // isNotification reports whether a request has the method of a notification.
-func isNotification(r *Request) bool {
+func isNotification(r *request) bool {
 	switch r.Method {
-	case Cancelled, "notifications/progress":
+	case methodCancelled, "notifications/progress":
 		return true
-	case Initialized, RootsChanged:
+	case methodInitialized, methodRootsChanged:
 		return !r.Modern
 	}
 	return false
 }
 
-// CheckListen reads the params of subscriptions/listen: the URIs of the documents whose
+// checkListen reads the params of subscriptions/listen: the URIs of the documents whose
 // changes are reported. Package conn answers the request, because its reply ends with
 // the subscription.
-func (s *Server) CheckListen(r *Request) (uris []string, fault *Error) {
+func (s *Server) checkListen(r *request) (uris []string, fault *rpcError) {
 	if _, fault := s.find(r); fault != nil {
 		return nil, fault
 	}
@@ -196,12 +196,12 @@ func (s *Server) CheckListen(r *Request) (uris []string, fault *Error) {
 
 // Subject returns the name of the subject of a request, which the header Mcp-Name
 // repeats, and whether requests with that method have one.
-func Subject(m *Message) (name string, ok bool) {
+func subjectOf(m *message) (name string, ok bool) {
 	var member string
 	switch m.Method {
-	case callTool, getPrompt:
+	case methodCall, methodPrompt:
 		member = "name"
-	case readResource:
+	case methodRead:
 		member = "uri"
 	default:
 		return "", false
