@@ -34,6 +34,29 @@ func (v *Vault) WalkFolder(ctx context.Context, folder string) iter.Seq2[Info, e
 	return v.walk(ctx, folder)
 }
 
+// Find returns the URI of the note with a name in a folder: directly in it, or else in a
+// folder below. If there is none, it returns the first place and an error that matches
+// ErrNotFound.
+func (v *Vault) Find(ctx context.Context, folder, name string) (URI, error) {
+	uri, err := PathURI(folder + "/" + name)
+	if err != nil {
+		return "", err
+	}
+	_, err = v.Stat(ctx, uri)
+	if !errors.Is(err, ErrNotFound) {
+		return uri, err
+	}
+	for info, failed := range v.WalkFolder(ctx, folder) {
+		if ctx.Err() != nil {
+			return "", failed
+		}
+		if failed == nil && info.URI.Name() == name {
+			return info.URI, nil
+		}
+	}
+	return uri, err
+}
+
 func (v *Vault) walk(ctx context.Context, folder string) iter.Seq2[Info, error] {
 	return func(yield func(Info, error) bool) {
 		visit := func(p string, e fs.DirEntry, err error) error {

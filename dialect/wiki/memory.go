@@ -3,6 +3,7 @@ package wiki
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -182,13 +183,14 @@ func window(text string, offset, room int) (part string, next int, err error) {
 func (t *turn) note(ctx context.Context, name string) (*vault.Note, error) {
 	uri := vault.URI(name)
 	if id := sequent.ID(strings.TrimPrefix(strings.Trim(name, "[]"), "sequential/")); thinking.ValidID(id) {
-		found, exists, err := t.vault.Sessions.Find(ctx, id)
+		found, err := t.vault.Sessions.Find(ctx, id)
+		if errors.Is(err, vault.ErrNotFound) {
+			err = &refusal{"NOTE_NOT_FOUND", fmt.Sprintf("the session %s has no note; check the id, or call sync, which writes the notes of sessions", id)}
+		}
 		if err != nil {
 			return nil, err
 		}
-		if uri = found; !exists {
-			return nil, &refusal{"NOTE_NOT_FOUND", fmt.Sprintf("the session %s has no note; check the id, or call sync, which writes the notes of sessions", id)}
-		}
+		uri = found
 	}
 	return t.vault.Notes.Read(ctx, uri)
 }
@@ -209,7 +211,7 @@ func content(n *vault.Note, s *sequent.Session, section string) (string, error) 
 		}
 		return s.Conclusion(), nil // a person has deleted it from the note
 	case s != nil && isThought(section, &number):
-		return thoughts(n.Body, s, number)
+		return thoughts(s, number)
 	case section != "":
 		part, err := edit.Find(n.Body, section)
 		return strings.TrimSpace(n.Body[part.Start:part.End]), err
@@ -236,21 +238,17 @@ func isThought(section string, number *int) bool {
 	return err == nil
 }
 
-// thoughts returns the thoughts with a number, as they are in the note. Those that are not
-// there come from the log.
-func thoughts(body string, s *sequent.Session, number int) (string, error) {
-	sections, marks := thinking.Sections(body), standings(s)
+// thoughts returns the thoughts with a number, as the log has them.
+func thoughts(s *sequent.Session, number int) (string, error) {
+	marks := standings(s)
 	var found []string
-	var last int
+	last := 0
 	for t := range s.All() {
 		last = max(last, t.Number)
 		if t.Number != number {
 			continue
 		}
-		text := fmt.Sprintf("## Thought %d\n\n%s", t.Number, t.Text)
-		if i := slices.IndexFunc(sections, func(p thinking.Section) bool { return p.Seq == t.Seq }); i >= 0 {
-			text = strings.TrimSpace(body[sections[i].Start:sections[i].End])
-		}
+		text := strings.TrimSpace(thinking.Text(s, t))
 		if m := marks[t.Seq-1]; m != "" {
 			text += "\n\n⚠️ " + m
 		}

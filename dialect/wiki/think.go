@@ -278,7 +278,6 @@ func (st *step) append(c *sequent.Change) error {
 	}
 	if st.Cancel {
 		c.SetState(sequent.Cancelled)
-		c.SetLabel(thinking.LabelStatus, cancelled)
 	}
 	return nil
 }

@@ -93,7 +93,7 @@ func (v *Vault) Maintain(ctx context.Context) {
 	if _, err := v.Editor.Resume(ctx); err != nil && ctx.Err() == nil {
 		v.logger.WarnContext(ctx, "a move of a note that was interrupted was not completed; sync tries again", "error", err)
 	}
-	if _, err := v.Sessions.Sync(ctx, v.engine, thinking.Options{}); err != nil && ctx.Err() == nil {
+	if _, err := v.Sessions.Sync(ctx, v.engine, false); err != nil && ctx.Err() == nil {
 		v.logger.WarnContext(ctx, "notes that are behind their sessions were not written; sync tries again", "error", err)
 	}
 	v.index.Watch(ctx)
@@ -162,21 +162,16 @@ type SyncReport struct {
 }
 
 // Sync writes notes that are behind their sessions and brings the index up to date. With
-// rebuild it also reads sessions from notes, restores what was deleted from the notes of
-// sessions, and makes the index anew. It calls progress, unless that is nil, with the stage
-// (sessions, reading or embedding) and how far it is.
+// rebuild it also reads sessions from notes, and makes the index anew. It calls progress,
+// unless that is nil, with the stage (reading or embedding) and how far it is.
 func (v *Vault) Sync(ctx context.Context, rebuild bool, progress func(stage string, done, total float64)) (SyncReport, error) {
 	if progress == nil {
 		progress = func(string, float64, float64) {}
 	}
 	moved, err := v.Editor.Resume(ctx)
-	sessions := 0
 	var files thinking.Report
 	if err == nil {
-		files, err = v.Sessions.Sync(ctx, v.engine, thinking.Options{Rebuild: rebuild, Progress: func(done, total int) {
-			sessions = total
-			progress("sessions", float64(done), float64(total))
-		}})
+		files, err = v.Sessions.Sync(ctx, v.engine, rebuild)
 	}
 	if code := sequent.CodeOf(err); err != nil && code != vault.CodeReadOnly && code != vault.CodeFull {
 		return SyncReport{}, err
@@ -185,7 +180,7 @@ func (v *Vault) Sync(ctx context.Context, rebuild bool, progress func(stage stri
 	if rebuild {
 		update = v.index.Rebuild
 	}
-	r, failed := update(ctx, func(p index.Progress) { progress(p.Stage, float64(sessions+p.Done), float64(sessions+p.Total)) })
+	r, failed := update(ctx, func(p index.Progress) { progress(p.Stage, float64(p.Done), float64(p.Total)) })
 	if err == nil {
 		err = failed
 	}

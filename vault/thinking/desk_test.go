@@ -120,14 +120,14 @@ func (d *desk) edit(old, new string) {
 // wantSame fails the test if a sync finds something to do.
 func (d *desk) wantSame() {
 	d.t.Helper()
-	if r := d.sync(thinking.Options{}); r.Notes > 0 || r.Read > 0 || len(r.Failed) > 0 {
+	if r := d.sync(false); r.Notes > 0 || r.Read > 0 || len(r.Failed) > 0 {
 		d.t.Errorf("a sync gives %+v\n%s", r, d.read())
 	}
 }
 
-func (d *desk) sync(opts thinking.Options) thinking.Report {
+func (d *desk) sync(rebuild bool) thinking.Report {
 	d.t.Helper()
-	r, err := d.files.Sync(d.t.Context(), d.engine, opts)
+	r, err := d.files.Sync(d.t.Context(), d.engine, rebuild)
 	if err != nil {
 		d.t.Fatal(err)
 	}

@@ -1,9 +1,9 @@
 // Package thinking writes sessions to notes of a vault, one file per session, which
 // people read and edit in Obsidian or another editor.
 //
-//	files := thinking.New(thinking.Config{Vault: v})
-//	err := files.Write(ctx, session)                           // after each change of the session
-//	report, err := files.Sync(ctx, engine, thinking.Options{}) // after a crash
+//	files := thinking.New(v)
+//	uri, err := files.Write(ctx, session)         // after each change of the session
+//	report, err := files.Sync(ctx, engine, false) // after a crash
 //
 // # The file
 //

@@ -1,13 +1,11 @@
 package thinking_test
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/vault"
-	"github.com/sequent-dev/sequent/vault/thinking"
 )
 
 // A person's edits of the file stay.
@@ -29,6 +27,7 @@ func TestEditsSurvive(t *testing.T) {
 		{"no front matter", "---\ntitle", "title"},
 		{"damaged front matter", "status: active", "status: [active"},
 		{"a section of a person's", "^thought-3\n", "^thought-3\n\n## Thought 99/99 [me]\n\nI think.\n"},
+		{"no line break at the end", "UTC* ^thought-3\n", "UTC* ^thought-3"},
 		{"a section twice", "^thought-3\n", "^thought-3\n\n## Thought 2/5 [agent]\n\nStep 2 of [[authentication]].\n\n*2025-08-31 03:22:29 UTC* ^thought-3\n"},
 	}
 	for _, tt := range edits {
@@ -50,7 +49,7 @@ func TestEditsSurvive(t *testing.T) {
 				t.Errorf("this was added:\n%s", got)
 			}
 			before := d.read()
-			r := d.sync(thinking.Options{})
+			r := d.sync(false)
 			if failed := tt.name == "damaged front matter"; d.read() != before || failed != (len(r.Failed) > 0) {
 				t.Errorf("sync gives %+v and has made of it:\n%s", r, d.read())
 			}
@@ -86,11 +85,11 @@ func TestDamagedFrontMatter(t *testing.T) {
 	if got := d.read(); strings.Count(got, "## Thought 1/1") != 1 || !strings.Contains(got, "status: [active\n") {
 		t.Errorf("%s", got)
 	}
-	if r := d.sync(thinking.Options{}); len(r.Failed) != 1 || sequent.CodeOf(r.Failed[0].Err) != vault.CodeFrontMatter {
+	if r := d.sync(false); len(r.Failed) != 1 || sequent.CodeOf(r.Failed[0].Err) != vault.CodeFrontMatter {
 		t.Errorf("a sync gives %+v", r)
 	}
 	d.edit("status: [active", "status: active")
-	d.sync(thinking.Options{})
+	d.sync(false)
 	if !strings.Contains(d.read(), "status: completed\n") {
 		t.Errorf("%s", d.read())
 	}
@@ -107,27 +106,6 @@ func TestCRLF(t *testing.T) {
 	text := d.read()
 	if !strings.HasPrefix(text, "\uFEFF---\r\n") || strings.Count(text, "\n") != strings.Count(text, "\r\n") {
 		t.Errorf("%q", text)
-	}
-	d.wantSame()
-}
-
-func TestRebuildRestoresWhatWasDeleted(t *testing.T) {
-	d := newDesk(t)
-	for n := range 5 {
-		d.think(step(n))
-	}
-	want := d.read()
-	for _, gone := range []int{0, 2, 3, 4} {
-		i := strings.Index(d.read(), fmt.Sprintf("\n## Thought %d/5", gone))
-		j := strings.Index(d.read(), fmt.Sprintf("^thought-%d\n", gone+1)) + len("^thought-1\n")
-		d.write(d.read()[:i] + d.read()[j:])
-	}
-	d.edit("Step 1 of", "Step one of")
-	if r := d.sync(thinking.Options{Rebuild: true}); r.Notes != 1 {
-		t.Errorf("%+v", r)
-	}
-	if got := d.read(); got != strings.Replace(want, "Step 1 of", "Step one of", 1) {
-		t.Errorf("%s", got)
 	}
 	d.wantSame()
 }

@@ -5,12 +5,38 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"path"
 	"path/filepath"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/internal/lazyregexp"
+	"github.com/sequent-dev/sequent/internal/printable"
 	"github.com/sequent-dev/sequent/vault"
 )
+
+// The labels for what a note shows and a [sequent.Draft] has no field for. A dialect sets
+// them.
+const (
+	LabelAgent      = "agent"      // of a thought: its author
+	LabelConclusion = "conclusion" // of a thought: the conclusion that comes with it
+
+	LabelAnalysisType = "analysisType" // of a session
+	LabelParent       = "parent"       // of a session: the id of its workflow
+	LabelMissing      = "missing"      // of a session: the parts that its conclusion lacks, separated by commas
+	LabelVault        = "vault"        // of a session: the id of the vault with its note
+)
+
+// DefaultAgent is the author of thoughts without a LabelAgent.
+const DefaultAgent = "agent"
+
+// Folder is the folder of the vault that holds the notes of sessions.
+const Folder = "thinking/sequential"
+
+var idForm = lazyregexp.New(`^session-\d{1,15}(-[A-Za-z0-9_-]+)?$`)
+
+// ValidID reports whether a session with that id can have a note: the id is
+// session-{unix milliseconds}, optionally followed by -{letters, digits, - or _}, of at
+// most 128 characters.
+func ValidID(id sequent.ID) bool { return len(id) <= 128 && idForm().MatchString(string(id)) }
 
 // Files holds the notes of sessions in a vault. It is safe for concurrent use, also by
 // several processes.
@@ -33,34 +59,24 @@ func New(v *vault.Vault) *Files {
 // vault's path.
 func (f *Files) ID() string { return f.id }
 
-// Find returns the URI of a session's note, and whether it exists. It searches all folders
-// below Folder.
-func (f *Files) Find(ctx context.Context, id sequent.ID) (vault.URI, bool, error) {
-	if err := checkID(id); err != nil {
-		return "", false, err
+// Find returns the URI of a session's note, which may be in any folder below Folder. If
+// there is none, it returns where Write makes it, and an error that matches
+// vault.ErrNotFound.
+func (f *Files) Find(ctx context.Context, id sequent.ID) (vault.URI, error) {
+	if _, err := newURI(id); err != nil {
+		return "", err
 	}
-	for _, p := range []string{flat(id), path.Join(Folder, begun(id).Format("2006/01/02"), string(id)+".md")} { // ours, and Maenifold's
-		uri, err := vault.PathURI(p)
-		if err == nil {
-			_, err = f.vault.Stat(ctx, uri)
-		}
-		if !errors.Is(err, vault.ErrNotFound) {
-			return uri, err == nil, err
-		}
-	}
-	for info, err := range f.vault.WalkFolder(ctx, Folder) {
-		if sequent.CodeOf(err) == sequent.CodeCanceled {
-			return "", false, err
-		}
-		if err == nil && info.URI.Name() == string(id) {
-			return info.URI, true, nil
-		}
-	}
-	uri, err := vault.PathURI(flat(id))
-	return uri, false, err
+	return f.vault.Find(ctx, Folder, string(id))
 }
 
-func flat(id sequent.ID) string { return path.Join(Folder, string(id)+".md") }
+// newURI returns the URI of a new note.
+func newURI(id sequent.ID) (vault.URI, error) {
+	if !ValidID(id) {
+		return "", sequent.Errorf(sequent.CodeInvalidSession, "sessionId", "use session-{unix milliseconds}, with or without a suffix",
+			"a session with the id %q cannot have a note in a vault", printable.Short(string(id), 100))
+	}
+	return vault.PathURI(Folder + "/" + string(id))
+}
 
 // Write writes what a session's note does not have yet: new thoughts, and the session's
 // state. It is idempotent, and several processes may call it at once: each thought is
@@ -71,58 +87,36 @@ func flat(id sequent.ID) string { return path.Join(Folder, string(id)+".md") }
 //
 // It returns the URI of the note.
 func (f *Files) Write(ctx context.Context, s *sequent.Session) (vault.URI, error) {
-	uri, _, err := f.write(ctx, s, false)
+	change := func(n *vault.Note) error { return merge(n, s, f.vault.MaxBytes()) }
+	uri, err := newURI(s.ID())
+	if err == nil && s.Version() > 1 {
+		uri, err = f.Find(ctx, s.ID())
+	}
+	if err == nil {
+		_, err = f.vault.Update(ctx, uri, change)
+	}
+	if !errors.Is(err, vault.ErrNotFound) {
+		return uri, err
+	}
+	n := &vault.Note{URI: uri}
+	if err = change(n); err == nil {
+		err = f.vault.Create(ctx, n)
+	}
+	if errors.Is(err, vault.ErrExists) { // another process was faster
+		_, err = f.vault.Update(ctx, uri, change)
+	}
 	return uri, err
-}
-
-// write is Write. It reports whether it has written; with all, deleted sections come back.
-func (f *Files) write(ctx context.Context, s *sequent.Session, all bool) (vault.URI, bool, error) {
-	if err := checkID(s.ID()); err != nil {
-		return "", false, err
-	}
-	uri, err := vault.PathURI(flat(s.ID()))
-	exists := false
-	if s.Version() > 1 { // else it is a new session
-		uri, exists, err = f.Find(ctx, s.ID())
-	}
-	if err != nil {
-		return "", false, err
-	}
-	if !exists {
-		n, err := newNote(uri, s)
-		if err == nil {
-			err = merge(n, s, true, f.vault.MaxBytes())
-		}
-		if err == nil {
-			err = f.vault.Create(ctx, n)
-		}
-		if !errors.Is(err, vault.ErrExists) {
-			return uri, err == nil, err
-		}
-	}
-	var before vault.Info
-	n, err := f.vault.Update(ctx, uri, func(n *vault.Note) error {
-		before = n.Info
-		return merge(n, s, all, f.vault.MaxBytes())
-	})
-	if err != nil {
-		return "", false, err
-	}
-	return uri, n.Info != before, nil
 }
 
 // Session returns the session in a note, for a store that does not have it. The error for
 // a missing note matches sequent.ErrNotFound.
 func (f *Files) Session(ctx context.Context, id sequent.ID) (sequent.Header, []sequent.Entry, error) {
-	uri, ok, err := f.Find(ctx, id)
-	if err != nil {
-		return sequent.Header{}, nil, err
-	}
+	uri, err := f.Find(ctx, id)
 	var n *vault.Note
-	if ok {
+	if err == nil {
 		n, err = f.vault.Read(ctx, uri)
 	}
-	if !ok || errors.Is(err, vault.ErrNotFound) {
+	if errors.Is(err, vault.ErrNotFound) {
 		err = noSession(id)
 	}
 	if err != nil {
@@ -133,5 +127,5 @@ func (f *Files) Session(ctx context.Context, id sequent.ID) (sequent.Header, []s
 
 func noSession(id sequent.ID) error {
 	return sequent.Errorf(sequent.CodeSessionNotFound, "sessionId", "check the id, or begin a new session",
-		"there is no session %q", quoted(string(id)))
+		"there is no session %q", printable.Short(string(id), 100))
 }

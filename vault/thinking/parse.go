@@ -74,36 +74,30 @@ func setPositions(list []Section) {
 // line, which has the time and perhaps a block id of the kind. What follows that line is
 // not part of it.
 func cut(part, kind string) (text string, at time.Time, seq, end int) {
-	var lines []string
-	stamped := -1 // number of lines before the time
-	done := 0
-	for line := range strings.Lines(part) {
+	done := min(strings.Index(part+"\n", "\n")+1, len(part))
+	from, to := done, len(part)
+	end = to
+	for line := range strings.Lines(part[from:]) {
+		start := done
 		done += len(line)
-		raw := strings.TrimRight(line, "\r\n")
 		var m []string
-		if strings.HasPrefix(raw, "*") || strings.HasPrefix(raw, "_") || strings.Contains(raw, "^") {
-			m = lastLine().FindStringSubmatch(strings.TrimRight(raw, " \t"))
+		if line[0] == '*' || line[0] == '_' || strings.Contains(line, "^") { // the expression takes long for a long text
+			m = lastLine().FindStringSubmatch(strings.TrimRight(line, " \t\r\n"))
 		}
+		own := m != nil && m[2] == kind
 		if m != nil && m[1] != "" {
 			at, _ = time.Parse(time.DateTime, m[1]) // zero if it is no time
-			stamped, end = len(lines), done
+			to, end = start, done
 		}
-		if m != nil && m[2] == kind {
-			seq, _ = strconv.Atoi(m[3]) // 15 digits
-			if m[1] != "" || stamped < 0 {
-				stamped = len(lines)
+		if own {
+			if seq, _ = strconv.Atoi(m[3]); to > start { // 15 digits
+				to = start
 			}
 			end = done
 			break
 		}
-		lines = append(lines, raw)
 	}
-	if stamped >= 0 {
-		lines = lines[:stamped]
-	} else {
-		end = done
-	}
-	return trimEmpty(strings.Join(lines[1:], "\n")), at, seq, end
+	return strings.Trim(strings.ReplaceAll(part[from:to], "\r\n", "\n"), "\n"), at, seq, end
 }
 
 // parseThought parses a thought, whose heading matches headingForm as m.
@@ -159,33 +153,12 @@ func refTo(number string) sequent.Ref {
 func cutRemarks(text string) (thought, remarks string) {
 	if i := strings.LastIndex("\n\n"+text, "\n\n"+vault.NoteInside); i >= 0 {
 		if inner, ok := vault.Inside(vault.NoteInside, text[i:]); ok {
-			return vault.Plain(trimEmpty(text[:i])), inner
+			return vault.Plain(strings.TrimRight(text[:i], "\n")), inner
 		}
 	} else if !strings.Contains(text, "Thoughts: ") { // the expression takes long for a long text
 		return vault.Plain(text), ""
 	} else if m := remarksForm().FindStringSubmatchIndex(text); m != nil {
-		return vault.Plain(trimEmpty(text[:m[0]])), text[m[2]:m[3]]
+		return vault.Plain(strings.TrimRight(text[:m[0]], "\n")), text[m[2]:m[3]]
 	}
 	return vault.Plain(text), ""
-}
-
-// trimEmpty removes empty lines at the beginning and the end of a text.
-func trimEmpty(text string) string {
-	for {
-		line, rest, more := strings.Cut(text, "\n")
-		if strings.TrimSpace(line) != "" {
-			break
-		}
-		if !more {
-			return ""
-		}
-		text = rest
-	}
-	for {
-		i := strings.LastIndexByte(text, '\n')
-		if i < 0 || strings.TrimSpace(text[i:]) != "" {
-			return text
-		}
-		text = text[:i]
-	}
 }

@@ -54,7 +54,7 @@ func TestPersonEditsMeanwhile(t *testing.T) {
 			}
 			wg.Wait()
 			d.think(step(thoughts + 1))
-			d.sync(thinking.Options{Rebuild: true})
+			d.sync(true)
 			d.wantSame()
 			have := map[int]bool{}
 			for _, sec := range thinking.Sections(d.read()) {

@@ -2,7 +2,6 @@ package thinking
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
@@ -14,8 +13,9 @@ import (
 	"github.com/sequent-dev/sequent/vault"
 )
 
-// section returns the section of a thought and of its conclusion, after an empty line.
-func section(s *sequent.Session, t sequent.Thought) string { return render(t, conclusionOf(s, t)) }
+// Text returns the section of a thought and of the conclusion that comes with it, after an
+// empty line.
+func Text(s *sequent.Session, t sequent.Thought) string { return render(t, conclusionOf(s, t)) }
 
 // conclusionOf returns the conclusion that comes with a thought: its label, or for the last
 // thought of a completed session the one in the header.
@@ -27,20 +27,19 @@ func conclusionOf(s *sequent.Session, t sequent.Thought) string {
 }
 
 func render(t sequent.Thought, conclusion string) string {
-	var b strings.Builder
-	at := t.At.UTC().Format(time.DateTime)
-	fmt.Fprintf(&b, "\n## %s\n\n", heading(t))
+	stamp := fmt.Sprintf("*%s UTC*", t.At.UTC().Format(time.DateTime))
+	parts := []string{"\n## " + heading(t)}
 	if t.Text != "" {
-		fmt.Fprintf(&b, "%s\n\n", textBlock(t.Text))
+		parts = append(parts, textBlock(t.Text))
 	}
 	if t.Note != "" {
-		fmt.Fprintf(&b, "%s\n\n", vault.Remarks(t.Note))
+		parts = append(parts, vault.Remarks(t.Note))
 	}
-	fmt.Fprintf(&b, "*%s UTC* ^thought-%d\n", at, t.Seq)
+	parts = append(parts, fmt.Sprintf("%s ^thought-%d", stamp, t.Seq))
 	if conclusion != "" {
-		fmt.Fprintf(&b, "\n## Conclusion\n\n%s\n\n*%s UTC* ^conclusion-%d\n", textBlock(conclusion), at, t.Seq)
+		parts = append(parts, "## Conclusion", textBlock(conclusion), fmt.Sprintf("%s ^conclusion-%d", stamp, t.Seq))
 	}
-	return b.String()
+	return strings.Join(parts, "\n\n") + "\n"
 }
 
 // heading returns the heading of a thought: Thought 3/5 [agent] (Branch: x, from 2)
@@ -78,27 +77,20 @@ func nameIn(name string) string {
 	if plainName().MatchString(name) && printable.Text(name) == name {
 		return name
 	}
-	quoted, err := json.Marshal(name)
-	if err != nil {
-		quoted = []byte(strconv.Quote(name))
-	}
-	return "`" + strings.ReplaceAll(string(printable.JSON(quoted)), "`", `\u0060`) + "`"
+	return "`" + strings.ReplaceAll(strconv.QuoteToASCII(name), "`", `\x60`) + "`"
 }
 
 // nameOf is the inverse of nameIn.
 func nameOf(text string) string {
-	if inner, ok := strings.CutPrefix(text, "`"); ok {
-		var name string
-		if json.Unmarshal([]byte(strings.TrimSuffix(inner, "`")), &name) == nil {
-			return name
-		}
+	if name, err := strconv.Unquote(strings.Trim(text, "`")); err == nil {
+		return name
 	}
 	return text
 }
 
 // structural matches lines that a parser would take for a part of the note's structure.
 var structural = lazyregexp.New(`^## +(Thought|Conclusion|Session Abandoned)\b` +
-	`|\^(thought|conclusion|omitted)-\d+[ \t]*$` +
+	`|\^(thought|conclusion)-\d+[ \t]*$` +
 	`|^[*_]\d{4}-\d\d-\d\d \d\d:\d\d:\d\d( UTC)?[*_]` +
 	`|^[*_]Thoughts:` +
 	`|^> \[!(quote|note)\] (As written|Thoughts)[ \t]*$`)
@@ -115,16 +107,9 @@ func textBlock(text string) string {
 	return vault.Block(text)
 }
 
-// linkForm matches WikiLinks, for a title.
-var linkForm = lazyregexp.New(`!?\[\[([^\[\]|]*)(?:\|([^\[\]|]*))?\]\]`)
-
 // title returns the title of a session's note: the session's title without the brackets of
 // links.
 func title(s *sequent.Session) string {
-	text := linkForm().ReplaceAllStringFunc(s.Title(), func(link string) string {
-		m := linkForm().FindStringSubmatch(link)
-		return cmp.Or(m[2], m[1])
-	})
-	text = printable.Line(text)
+	text := printable.Line(strings.NewReplacer("[[", "", "]]", "").Replace(s.Title()))
 	return cmp.Or(strings.Trim(text, "# "), "Sequential Thinking Session "+string(s.ID()))
 }

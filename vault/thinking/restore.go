@@ -3,7 +3,6 @@ package thinking
 import (
 	"cmp"
 	"context"
-	"slices"
 	"strings"
 
 	"github.com/sequent-dev/sequent"
@@ -16,36 +15,46 @@ const Dialect = "wiki"
 // FromNote returns the session in a note, which may be of any vault, for
 // [sequent.Engine.Restore].
 func FromNote(ctx context.Context, id sequent.ID, n *vault.Note) (sequent.Header, []sequent.Entry, error) {
-	h := header(id, n)
+	h := header(id, &n.Front)
 	if err := ownNote(&n.Front, id); err != nil {
 		return h, nil, err
 	}
-	list, err := arrange(Sections(n.Body))
+	list, err := arrange(Sections(strings.ToValidUTF8(n.Body, "\uFFFD")))
+	if err == nil && len(list) == 0 {
+		err = noSession(id)
+	}
 	if err != nil {
 		return h, nil, err
 	}
-	if len(list) == 0 {
-		return h, nil, noSession(id)
-	}
-	log, err := resolve(ctx, h, list)
-	if err != nil {
-		return h, nil, err
-	}
-	at := h.Created
-	for i := range log {
-		at = cmp.Or(list[i].At, at)
-		log[i].At = at
-	}
-	if at.After(h.Updated) {
-		h.Updated = at
-	}
-	if h.Created.After(h.Updated) {
-		h.Created = h.Updated
-	}
+	last := &list[len(list)-1].Draft
+	last.Final = last.Final || h.State == sequent.Completed || h.State == sequent.Cancelled
 	if h.State == sequent.Completed {
-		h.Conclusion = log[len(log)-1].Labels[LabelConclusion]
+		h.Conclusion = last.Labels[LabelConclusion]
 	}
-	return h, sequent.Entries(log), nil
+	log, err := resolve(ctx, id, list)
+	return h, sequent.Entries(log), err
+}
+
+// header returns the session header in front matter.
+func header(id sequent.ID, front *vault.Front) sequent.Header {
+	h := sequent.Header{
+		Key: sequent.Key{ID: id}, Dialect: Dialect, State: sequent.Active, Labels: map[string]string{}, Created: front.Time(keyCreated),
+	}
+	for _, state := range closed {
+		if strings.EqualFold(strings.TrimSpace(front.Get(keyStatus)), string(state)) {
+			h.State = state
+		}
+	}
+	for label, value := range map[string]string{
+		LabelAnalysisType: front.Get(keyAnalysis),
+		LabelParent:       strings.TrimPrefix(strings.Trim(strings.Join(front.List(keyParent), ""), "[]"), "workflow/"),
+		LabelMissing:      strings.Join(front.List(keyMissing), ", "),
+	} {
+		if value != "" {
+			h.Labels[label] = value
+		}
+	}
+	return h
 }
 
 const (
@@ -59,68 +68,37 @@ const (
 // so that the restored log has the positions in the note. It leaves out sections without a
 // position.
 func arrange(list []Section) ([]Section, error) {
-	slices.SortStableFunc(list, func(a, b Section) int { return a.Seq - b.Seq })
-	found := len(list)
-	var full []Section
+	last := 0
+	at := make(map[int]Section)
 	for _, s := range list {
-		if s.Seq > found+maxLost {
-			return nil, sequent.Errorf(sequent.CodeInvalidSession, "sessionId", "restore the file from a backup",
-				"the session's file refers to %d thoughts and contains %d", s.Seq, found)
+		if _, twice := at[s.Seq]; !twice {
+			at[s.Seq], last = s, max(last, s.Seq)
 		}
-		for len(full)+1 < s.Seq {
-			gap := Section{Draft: sequent.Draft{Text: lost}}
-			if len(full) > 0 {
-				last := full[len(full)-1]
-				gap.At, gap.Draft.Number, gap.Draft.Total = last.At, last.Draft.Number+1, last.Draft.Total
-			}
-			full = append(full, gap)
+	}
+	if last > len(list)+maxLost {
+		return nil, sequent.Errorf(sequent.CodeInvalidSession, "sessionId", "restore the file from a backup",
+			"the session's file refers to %d thoughts and contains %d", last, len(list))
+	}
+	full := make([]Section, last)
+	var before Section
+	for i := range full {
+		s, ok := at[i+1]
+		if !ok {
+			s.Draft = sequent.Draft{Text: lost, Number: before.Draft.Number + 1, Total: before.Draft.Total}
 		}
-		if s.Seq == len(full)+1 {
-			full = append(full, s)
-		}
+		s.At = cmp.Or(s.At, before.At)
+		full[i], before = s, s
 	}
 	return full, nil
 }
 
-// header returns the session header in front matter.
-func header(id sequent.ID, n *vault.Note) sequent.Header {
-	front := &n.Front
-	h := sequent.Header{
-		Key: sequent.Key{ID: id}, Dialect: Dialect, State: sequent.Active, Labels: map[string]string{},
-		Created: cmp.Or(front.Time(keyCreated), begun(id)),
-	}
-	switch state := sequent.State(strings.ToLower(strings.TrimSpace(front.Get(keyStatus)))); state {
-	case sequent.Completed:
-		h.State, h.Updated = state, front.Time(keyCompleted)
-	case sequent.Cancelled:
-		h.State, h.Updated = state, front.Time(keyCancelled)
-		h.Labels[LabelStatus] = string(state)
-	case sequent.Abandoned:
-		h.State = state
-	}
-	for label, value := range map[string]string{
-		LabelAnalysisType: front.Get(keyAnalysis),
-		LabelParent:       workflowID(strings.Join(front.List(keyParent), "")),
-		LabelMissing:      strings.Join(front.List(keyMissing), ", "),
-	} {
-		if value != "" {
-			h.Labels[label] = strings.ToValidUTF8(value, "\uFFFD")
-		}
-	}
-	return h
-}
-
 // resolve returns the log of the sections of a note. It appends them with an engine, which
 // resolves references.
-func resolve(ctx context.Context, h sequent.Header, list []Section) ([]sequent.Thought, error) {
+func resolve(ctx context.Context, id sequent.ID, list []Section) ([]sequent.Thought, error) {
 	trial := sequent.New(sequent.Config{Limits: sequent.Limits{Text: -1, Name: -1, Thoughts: -1, Branches: -1, Bytes: -1}})
-	s, err := trial.Ensure(ctx, h.ID, func(c *sequent.Change) error {
-		for i, sec := range list {
-			d := valid(sec.Draft)
-			if i == len(list)-1 && (h.State == sequent.Completed || h.State == sequent.Cancelled) {
-				d.Final = true
-			}
-			if _, err := c.Append(d); err != nil {
+	s, err := trial.Ensure(ctx, id, func(c *sequent.Change) error {
+		for _, sec := range list {
+			if _, err := c.Append(sec.Draft); err != nil {
 				return err
 			}
 		}
@@ -129,15 +107,9 @@ func resolve(ctx context.Context, h sequent.Header, list []Section) ([]sequent.T
 	if err != nil {
 		return nil, err
 	}
-	return s.Thoughts(), nil
-}
-
-// valid returns a draft in valid UTF-8.
-func valid(d sequent.Draft) sequent.Draft {
-	clean := func(text string) string { return strings.ToValidUTF8(text, "\uFFFD") }
-	d.Text, d.Note, d.Branch = clean(d.Text), clean(d.Note), clean(d.Branch)
-	for k, v := range d.Labels {
-		d.Labels[k] = clean(v)
+	log := s.Thoughts()
+	for i := range log {
+		log[i].At = list[i].At
 	}
-	return d
+	return log, nil
 }

@@ -154,9 +154,9 @@ func (v *Vaults) Note(ctx context.Context, owner string, id sequent.ID) (vault.U
 	if err != nil || !thinking.ValidID(id) {
 		return "", nil
 	}
-	uri, exists, err := thinking.New(notes).Find(ctx, id)
-	if !exists {
-		uri = ""
+	uri, err := thinking.New(notes).Find(ctx, id)
+	if errors.Is(err, vault.ErrNotFound) {
+		uri, err = "", nil
 	}
 	return uri, errors.Join(err, notes.Close())
 }
