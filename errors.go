@@ -30,6 +30,7 @@ const (
 	CodeCorrupt          Code = "store_corrupt"      // the store's file is damaged
 	CodeOtherFormat      Code = "store_other_format" // the store was written by a program with another format
 	CodeInternal         Code = "internal"           // a fault of the program; details are in the log
+	CodeUsage            Code = "usage"              // a program was started with a setting that it cannot use; no call returns it
 )
 
 // Codes returns every code of this package, for tables and tests.

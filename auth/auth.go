@@ -151,10 +151,10 @@ func ask[T any](f first, question func(Guarantor) (T, error)) (answer T, err err
 
 // Tokens are what a provider issues to a client when a person signs in.
 type Tokens struct {
-	Access  string    // sent to the server
-	Refresh string    // exchanged for new tokens; empty if there is none
-	Expires time.Time // of Access; zero if the provider does not say
-	Scope   string    // names of what Access allows, separated by spaces; empty if it is what was asked for
+	Access  string    `json:"access"`            // sent to the server
+	Refresh string    `json:"refresh,omitempty"` // exchanged for new tokens; empty if there is none
+	Expires time.Time `json:"expires,omitzero"`  // of Access; zero if the provider does not say
+	Scope   string    `json:"scope,omitempty"`   // names of what Access allows, separated by spaces; empty if it is what was asked for
 }
 
 // A Resource describes a server to clients that ask for tokens (RFC 9728).

@@ -208,8 +208,7 @@ func (r *remote) tokenFix() string {
 // unreachable returns the error for a server that did not answer. An error about a sign-in stays
 // as it is.
 func unreachable(err error) error {
-	_, setting := errors.AsType[*app.ConfigError](err)
-	if _, known := errors.AsType[*sequent.Error](err); known || setting || errors.Is(err, context.Canceled) {
+	if _, known := errors.AsType[*sequent.Error](err); known || errors.Is(err, context.Canceled) {
 		return err
 	}
 	return sequent.Errorf(sequent.CodeUnavailable, "", "check the URL, and that sequent serve --http runs there",

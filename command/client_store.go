@@ -217,9 +217,6 @@ func passes(err error) bool {
 	if refused, ok := errors.AsType[*remoteError](err); ok {
 		return refused.status >= 500 || refused.status == http.StatusTooManyRequests
 	}
-	if _, ok := errors.AsType[*app.ConfigError](err); ok {
-		return false // the sign-in has ended
-	}
-	e, ok := errors.AsType[*sequent.Error](err)
+	e, ok := errors.AsType[*sequent.Error](err) // of another code: the sign-in has ended, for example
 	return !ok || e.Code == sequent.CodeUnavailable
 }

@@ -26,15 +26,8 @@ type examination struct {
 
 func runDoctor(p *program, ctx context.Context) (result, error) {
 	oidc := p.serving.HTTP.OIDC
-	switch {
-	case p.signIn && oidc.Issuer == "":
-		return nil, misuse(p.cmd, "--sign-in requires --oidc URL")
-	case p.try && p.requireTerminal() != nil:
+	if p.try && p.requireTerminal() != nil {
 		return nil, &usageError{msg: "--try asks before it starts or contacts something, which requires a terminal", fix: "run it on a terminal, or omit --try"}
-	}
-	var show func(page, code string)
-	if p.signIn {
-		show = p.showCode
 	}
 	found := &examination{Findings: []diagnosis.Finding{
 		{Check: "program", Status: diagnosis.OK, Detail: buildInfo().String()},
@@ -45,7 +38,7 @@ func runDoctor(p *program, ctx context.Context) (result, error) {
 		p.behindProxy,
 		func() ([]diagnosis.Finding, error) { return app.Diagnose(ctx, p.config()) },
 		func() ([]diagnosis.Finding, error) { return app.DiagnoseTokens(p.serving.HTTP.Tokens) },
-		func() ([]diagnosis.Finding, error) { return app.DiagnoseOIDC(ctx, oidc, show) },
+		func() ([]diagnosis.Finding, error) { return app.DiagnoseOIDC(ctx, oidc) },
 		func() ([]diagnosis.Finding, error) { return p.examineClients(ctx, buildInfo().Version) },
 	} {
 		more, err := look()

@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/sequent-dev/sequent"
-	"github.com/sequent-dev/sequent/internal/app"
 	"github.com/sequent-dev/sequent/internal/printable"
 )
 
@@ -74,9 +73,6 @@ func asUserError(err error, command string) userError {
 	if usage, ok := errors.AsType[*usageError](err); ok {
 		return userError{Code: codeUsage, Message: usage.msg, Fix: cmp.Or(usage.fix, "run "+command+" --help for usage"), exit: exitUsage}
 	}
-	if setting, ok := errors.AsType[*app.ConfigError](err); ok {
-		return userError{Code: codeUsage, Message: setting.Msg, Fix: setting.Fix, exit: exitUsage}
-	}
 	if c, ok := modelUserError(err); ok {
 		return c
 	}
@@ -89,6 +85,8 @@ func asUserError(err error, command string) userError {
 		c.Message += " (" + e.Err.Error() + ")"
 	}
 	switch e.Code {
+	case sequent.CodeUsage:
+		c.exit = exitUsage
 	case sequent.CodeUnavailable, sequent.CodeReadOnly, sequent.CodeFull, sequent.CodeCorrupt, sequent.CodeOtherFormat, sequent.CodeBusy:
 		if !strings.Contains(c.Fix, "sequent ") {
 			c.Fix = strings.TrimPrefix(c.Fix+"; run sequent doctor for details", "; ")

@@ -79,7 +79,6 @@ type options struct {
 	lifetime   time.Duration
 	clientID   string
 	openPage   bool
-	signIn     bool
 	try        bool
 	address    string
 	cert       string
@@ -181,7 +180,7 @@ func (p *program) flagTable() []flagRow {
 		{"no-earlier", "", "name no earlier session on the problem that a session begins with (dialect standard)", &c.NoEarlier},
 		{"no-origin", "", "do not record client, agent, project, git branch and commit of sessions", &c.NoOrigin},
 		{"note", "TEXT", "what the token is for, such as the machine that has it", &o.about},
-		{"oidc", "URL", "URL of an OpenID Connect provider; checks that clients can sign in through it", &h.OIDC.Issuer},
+		{"oidc", "URL", "URL of an OpenID Connect provider; checks that it can be asked", &h.OIDC.Issuer},
 		{"oidc-audience", "AUDIENCE",
 			"audience of tokens for this server, for providers that do not issue them for its URL; repeatable (HTTP)", (*list)(&h.OIDC.Audiences)},
 		{"oidc-client-id", "ID",
@@ -196,7 +195,7 @@ func (p *program) flagTable() []flagRow {
 		{"oidc-param", "PARAMETER",
 			"parameter of sign-in requests that the provider needs, such as audience=URL; resource= sends no resource; repeatable (HTTP)", &h.OIDC.Parameters},
 		{"oidc-scope-prefix", "PREFIX",
-			"what the names of scopes begin with, for providers that require the URL of an API (HTTP) (default: sequent:)", &h.OIDC.ScopePrefix},
+			"what the names of scopes begin with, for providers that require the URL of an API (HTTP) (default: sequent:)", (*string)(&h.OIDC.Scopes)},
 		{"open", "", "open the provider's page in the browser", &o.openPage},
 		{"order", "ORDER=newest|oldest", "newest or oldest first (default: newest in long lists on a terminal)", &o.view.order},
 		{"output", "FILE", "output file (default: standard output)", &o.output},
@@ -222,8 +221,6 @@ func (p *program) flagTable() []flagRow {
 		{"session-ttl", "DURATION",
 			"lifetime of a session after its last change, such as 30d; 0 means no limit (default: 30m in history, no limit in others)", (*span)(&o.ttl)},
 		{"sign", "FILE", "private Ed25519 key in PEM; writes the signature to the file's name with .sig", &o.sign},
-		{"sign-in", "",
-			"sign in to the provider by the device flow, and check its token as the server would (with --oidc)", &o.signIn},
 		{"sign/serve", "FILE", "private Ed25519 key in PEM that signs session files (dialect classic)", &o.sign},
 		{"since", "DURATION", "maximum time since the last change, such as 7d or 90m", (*span)(&o.since)},
 		{"steps", "N", "maximum number of answers of the model", atLeast{&o.steps, 1}},

@@ -37,15 +37,15 @@ func runLogin(p *program, ctx context.Context) (result, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.showCode(login.Page, login.Code)
+	p.tell("Open %s\nand enter the code %s", draw.One(login.VerificationURI, p.charset()), draw.One(login.UserCode, p.charset()))
 	if p.openPage {
 		// The code stays on the screen: it tells the person's own sign-in from another's.
-		if err := openBrowser(p.getenv, cmp.Or(login.Whole, login.Page)); err != nil {
+		if err := openBrowser(p.getenv, cmp.Or(login.VerificationURIComplete, login.VerificationURI)); err != nil {
 			p.tell("No browser could be opened (%v).", err)
 		}
 	}
 	if isTerminal(p.err) {
-		p.tell("Waiting for %s. Press Ctrl-C to cancel.", login.Host)
+		p.tell("Waiting for %s. Press Ctrl-C to cancel.", login.Host())
 	}
 	if r.token, err = login.Wait(ctx); err != nil {
 		return nil, err
@@ -55,7 +55,7 @@ func runLogin(p *program, ctx context.Context) (result, error) {
 		if refused, ok := errors.AsType[*remoteError](err); ok {
 			return nil, &usageError{
 				msg: "you signed in, but the server does not accept the token: " + refused.Message,
-				fix: "ask the operator of the server, who finds the cause in its log or with sequent doctor --oidc",
+				fix: "ask the operator of the server, to compare the client and the API at the provider with docs/teams.md",
 			}
 		}
 		return nil, unreachable(err)
@@ -68,11 +68,6 @@ func runLogin(p *program, ctx context.Context) (result, error) {
 	s.Expires, s.Renewed, err = login.Keep(ctx)
 	s.Expires = s.Expires.UTC().Truncate(time.Second)
 	return s, err
-}
-
-// showCode prints the provider's page and the code to enter there.
-func (p *program) showCode(page, code string) {
-	p.tell("Open %s\nand enter the code %s", draw.One(page, p.charset()), draw.One(code, p.charset()))
 }
 
 func (s *signedIn) text(pg *page) {

@@ -149,7 +149,7 @@ func TestReadiness(t *testing.T) {
 func tokens(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "tokens")
-	if _, _, err := app.NewToken(path, token.Info{Subject: "alice"}); err != nil {
+	if _, _, err := token.Add(path, token.Info{Subject: "alice"}); err != nil {
 		t.Fatal(err)
 	}
 	return path

@@ -61,7 +61,7 @@ func (p *program) sections() []section {
 				flags: "http auth tls-cert tls-key public-url oidc-issuer dialect/serve vault/serve session-ttl audit |" + serveFlags,
 			},
 			{name: "demo", needs: newStore, run: runDemo, flags: "fast"},
-			{name: "doctor", run: runDoctor, flags: "auth/doctor oidc sign-in try json public-url " + providerFlags},
+			{name: "doctor", run: runDoctor, flags: "auth/doctor oidc try json"},
 			{name: "remove", run: runRemove, flags: "client/setup project/setup all/setup dry-run yes json"},
 		}},
 		{"For operators", []command{
@@ -98,11 +98,9 @@ func (p *program) sections() []section {
 // modelFlags are the flags of commands that ask a language model.
 const modelFlags = "model model-timeout=1m model-tries=3 mcp max-tokens json"
 
-// providerFlags are the flags that say how a provider is used, beside its URL.
-const providerFlags = "oidc-audience oidc-scope-prefix oidc-owner-claim oidc-param oidc-client-id oidc-login-client-id"
-
 // serveFlags are the flags of sequent serve that only its whole help describes.
 const serveFlags = `tools sync=full retain history-window quota-bytes quota-sessions quota-notes no-earlier no-origin storage-path/serve
 	sign/serve model/serve model-timeout/serve=1m model-tries/serve=3 metrics
-	` + providerFlags + ` oidc-client-secret-file insecure allow-origin mcp-session-timeout rate burst drain
+	oidc-audience oidc-scope-prefix oidc-owner-claim oidc-param oidc-client-id oidc-login-client-id oidc-client-secret-file
+	insecure allow-origin mcp-session-timeout rate burst drain
 	max-connections max-calls max-heavy-calls max-streams mcp-sessions trusted-proxy`

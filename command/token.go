@@ -3,7 +3,6 @@ package command
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -25,10 +24,10 @@ type newToken struct {
 	File string `json:"file"`
 }
 
-type describedToken app.Token // beside a member named Token
+type describedToken token.Info // beside a member named Token
 
 func runTokenNew(p *program, _ context.Context) (result, error) {
-	grant := app.Token{Subject: p.args[0], Note: p.about}
+	grant := token.Info{Subject: p.args[0], Note: p.about}
 	var err error
 	if grant.Scope, err = token.ParseScope(p.scope); err != nil {
 		return nil, err
@@ -42,7 +41,7 @@ func runTokenNew(p *program, _ context.Context) (result, error) {
 	if err != nil {
 		return nil, err
 	}
-	secret, info, err := app.NewToken(file, grant)
+	secret, info, err := token.Add(file, grant)
 	return &newToken{secret, describedToken(info), file}, err
 }
 
@@ -85,8 +84,8 @@ or with JSON in the client's configuration:
 
 // A tokenList is what a token file has.
 type tokenList struct {
-	File   string      `json:"file"`
-	Tokens []app.Token `json:"tokens"`
+	File   string       `json:"file"`
+	Tokens []token.Info `json:"tokens"`
 }
 
 func runTokenList(p *program, _ context.Context) (result, error) {
@@ -94,7 +93,7 @@ func runTokenList(p *program, _ context.Context) (result, error) {
 	if err != nil {
 		return nil, err
 	}
-	list, err := app.Tokens(file)
+	list, err := token.List(file)
 	return &tokenList{file, list}, err
 }
 
@@ -124,7 +123,7 @@ func (l *tokenList) text(pg *page) {
 
 // A revocation is what sequent server token revoke has revoked.
 type revocation struct {
-	Revoked []app.Token `json:"revoked"`
+	Revoked []token.Info `json:"revoked"`
 }
 
 func runTokenRevoke(p *program, _ context.Context) (result, error) {
@@ -132,10 +131,7 @@ func runTokenRevoke(p *program, _ context.Context) (result, error) {
 	if err != nil {
 		return nil, err
 	}
-	revoked, err := app.RevokeTokens(file, p.args...)
-	if bad, ok := errors.AsType[*app.ConfigError](err); ok {
-		bad.Fix = "run sequent server token list for the ids of tokens"
-	}
+	revoked, err := token.Revoke(file, p.args...)
 	return &revocation{revoked}, err
 }
 

@@ -1,6 +1,6 @@
-// Package oidc authenticates the access tokens of an OpenID Connect provider, so that
-// people use a server with the accounts that they have. The server is an OAuth 2.1 resource
-// server: clients get tokens from the provider, and it only checks them.
+// Package oidc uses an OpenID Connect provider: it authenticates the provider's access tokens, so
+// that people use a server with the accounts that they have, and signs people in. The server is an
+// OAuth 2.1 resource server: clients get tokens from the provider, and it only checks them.
 //
 // Tokens are JWTs (RFC 9068, and what providers issued before it). The subject of a token's
 // owner is its "sub", or another claim of the configuration, after [SubjectPrefix]. What it allows
@@ -13,14 +13,17 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
-	"github.com/coreos/go-oidc/v3/oidc"
 	"github.com/go-jose/go-jose/v4"
+	"golang.org/x/oauth2"
+	"golang.org/x/time/rate"
 
 	"github.com/sequent-dev/sequent/auth"
 	"github.com/sequent-dev/sequent/internal/admission"
@@ -51,52 +54,86 @@ type Config struct {
 	// Issuer is the provider's URL, exactly as its tokens have it; required. It must begin
 	// with https://, unless it is on this machine.
 	Issuer string
-	// Resource is the server's public URL. Tokens are for it, for its MCP endpoints, or for
+	// Resource is the server's public URL; required. Tokens are for it, for its MCP endpoints, or for
 	// one of Audiences. Providers that do not know the resource parameter (RFC 8707) issue
 	// tokens for an audience of their own.
 	Resource  string
 	Audiences []string
-	// Scopes is what the names of scopes begin with.
+	// Scopes is what the names of scopes begin with; empty means sequent:.
 	Scopes auth.ScopePrefix
 	// OwnerClaim is the claim of a token that names the owner of sessions; empty means sub.
 	// Whoever can choose its value can take the sessions of others.
 	OwnerClaim string
-	Logger     *slog.Logger // says when the provider cannot be asked, and when it can again; nil means discard
+
+	ClientID     string // with which people sign in; empty means that they cannot
+	ClientSecret string // empty for a public client, which proves itself with PKCE only
+	// Parameters are those of authorization requests that this provider needs besides those of
+	// OAuth, such as the audience. The parameter "resource" replaces the MCP endpoint of Resource in
+	// all requests; if it is empty, none is sent.
+	Parameters map[string]string
+
+	Logger *slog.Logger // says when the provider cannot be asked, and when it can again; nil means discard
 }
 
-// A Provider checks tokens. It asks the provider for its keys when it first needs them, and
-// when a token has a key that it does not know. While the provider is away, tokens with known
+// A Provider checks tokens and signs people in. It asks the provider for its keys when it first needs
+// them, and when a token has a key that it does not know. While the provider is away, tokens with known
 // keys are valid. It is safe for concurrent use.
 type Provider struct {
-	config Config
-	client *http.Client
+	config     Config
+	parameters []oauth2.AuthCodeOption
+	resource   oauth2.AuthCodeOption // nil if none is sent
+	client     *http.Client          // for discovery and keys
 
 	mu     sync.Mutex // held while the provider is asked
 	found  *description
-	keys   *oidc.RemoteKeySet
 	failed time.Time // of the last discovery
 	err    error     // of it
+}
+
+// ownParameters are those of a request that a sign-in itself sets.
+var ownParameters = []string{
+	"client_assertion", "client_assertion_type", "client_id", "client_secret", "code", "code_challenge", "code_challenge_method", "code_verifier", "device_code",
+	"grant_type", "nonce", "redirect_uri", "refresh_token", "request", "request_uri", "response_mode", "response_type", "scope", "state",
+}
+
+// sharedClaims are known to be the same in tokens of different people, or to change with each token of
+// a person.
+var sharedClaims = []string{
+	"acr", "amr", "appid", "aud", "auth_time", "azp", "cid", "client_id", "exp", "groups", "iat", "iss", "jti", "nbf", "roles", "scope", "scp", "sid", "tid", "typ", "ver",
 }
 
 // New returns a Provider, without asking it anything yet. The error says what is wrong with
 // the configuration.
 func New(cfg Config) (*Provider, error) {
-	if err := checkURL(cfg.Issuer); err != nil {
+	cfg.OwnerClaim, cfg.Logger = cmp.Or(cfg.OwnerClaim, "sub"), cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
+	p := &Provider{
+		config: cfg, client: newClient(rate.NewLimiter(rate.Every(keysInterval), 2)),
+		resource: oauth2.SetAuthURLParam("resource", cfg.Resource+"/mcp"),
+	}
+	switch err := checkURL(cfg.Issuer); {
+	case err != nil:
 		return nil, fmt.Errorf("the issuer %w", err)
-	}
-	if cfg.Resource == "" && len(cfg.Audiences) == 0 {
-		return nil, errors.New("neither a public URL nor an audience says which tokens are for this server")
-	}
-	if cfg.OwnerClaim = cmp.Or(cfg.OwnerClaim, "sub"); Shared(cfg.OwnerClaim) {
-		return nil, fmt.Errorf("tokens of different people can have the same claim %s", cfg.OwnerClaim)
-	}
-	if !cfg.Scopes.Valid() {
+	case cfg.Resource == "":
+		return nil, errors.New("no public URL says which tokens are for this server")
+	case slices.Contains(sharedClaims, cfg.OwnerClaim):
+		return nil, fmt.Errorf("tokens of different people can have the same claim %s: use one that names a person for ever, such as sub or oid", cfg.OwnerClaim)
+	case !cfg.Scopes.Valid():
 		return nil, fmt.Errorf("%.200q cannot begin the name of a scope", cfg.Scopes)
 	}
-	if cfg.Logger == nil {
-		cfg.Logger = slog.New(slog.DiscardHandler)
+	for _, name := range slices.Sorted(maps.Keys(cfg.Parameters)) {
+		value := cfg.Parameters[name]
+		switch {
+		case name == "" || slices.Contains(ownParameters, name):
+			return nil, fmt.Errorf("the parameter %.100q is set by the sign-in itself", name)
+		case name != "resource":
+			p.parameters = append(p.parameters, oauth2.SetAuthURLParam(name, value))
+		case value == "":
+			p.resource = nil
+		default:
+			p.resource = oauth2.SetAuthURLParam(name, value)
+		}
 	}
-	return &Provider{config: cfg, client: newClient()}, nil
+	return p, nil
 }
 
 // checkURL refuses a URL over which others could read or change what the provider says.
@@ -116,20 +153,22 @@ func (p *Provider) Identify(ctx context.Context, token string) (auth.Identity, e
 	if strings.Count(token, ".") != 2 || len(token) > maxToken {
 		return auth.Identity{}, auth.ErrUnknown // of another kind
 	}
-	// Who issued it is looked at first: a token of another issuer is no reason to ask ours
-	// for keys.
-	c, err := p.unverified(token)
+	jws, err := jose.ParseSignedCompact(token, algorithms)
+	if err != nil {
+		return auth.Identity{}, invalid("the token is no JWT that is signed with an accepted algorithm, such as RS256 or ES256")
+	}
+	c, err := parseClaims(jws, p.config.OwnerClaim)
 	if err != nil {
 		return auth.Identity{}, err
 	}
-	if c.Issuer != p.config.Issuer {
+	if c.Issuer != p.config.Issuer { // no reason to ask ours for keys
 		return auth.Identity{}, invalid("the token is of another issuer")
 	}
-	keys, err := p.keySet()
+	d, err := p.discovered()
 	if err != nil {
 		return auth.Identity{}, err
 	}
-	if _, err := keys.VerifySignature(ctx, token); err != nil {
+	if _, err := d.keys.VerifySignature(ctx, token); err != nil {
 		// Only if the keys could not be had there is an error below the package's own.
 		if errors.Unwrap(err) != nil {
 			return auth.Identity{}, err
@@ -155,51 +194,6 @@ func (p *Provider) Until(_ context.Context, id string, made time.Time) (time.Tim
 		return time.Time{}, auth.ErrUnknown
 	}
 	return made.Add(linkLifetime), nil
-}
-
-// unverified returns the claims of a token whose signature has not been checked.
-func (p *Provider) unverified(token string) (*claims, error) {
-	jws, err := jose.ParseSignedCompact(token, algorithms)
-	if err != nil {
-		return nil, invalid("the token is no JWT that is signed with an accepted algorithm, such as RS256 or ES256")
-	}
-	if err := checkType(jws); err != nil {
-		return nil, err
-	}
-	return parseClaims(jws.UnsafePayloadWithoutVerification(), p.config.OwnerClaim)
-}
-
-// keySet returns the provider's keys, which are found by discovery.
-func (p *Provider) keySet() (*oidc.RemoteKeySet, error) {
-	if _, err := p.discovered(); err != nil {
-		return nil, err
-	}
-	return p.keys, nil // not changed any more
-}
-
-// discovered returns the provider's description, which is asked for when it is first needed.
-func (p *Provider) discovered() (*description, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.found != nil {
-		return p.found, nil
-	}
-	if time.Since(p.failed) < retryInterval {
-		return nil, p.err
-	}
-	// What is found is for all requests, so the one that asks does not end it.
-	ctx := oidc.ClientContext(context.Background(), p.client)
-	found, err := discover(ctx, p.config.Issuer)
-	if err != nil {
-		p.config.Logger.Warn("the OpenID Connect provider cannot be asked; tokens cannot be checked until it can", "issuer", p.config.Issuer, "error", err)
-		p.failed, p.err = time.Now(), err
-		return nil, err
-	}
-	if p.err != nil {
-		p.config.Logger.Info("the OpenID Connect provider answers again", "issuer", p.config.Issuer)
-	}
-	p.found, p.keys = found, oidc.NewRemoteKeySet(ctx, found.Keys)
-	return found, nil
 }
 
 // invalid returns the error for a token that is not valid.

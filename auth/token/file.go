@@ -8,17 +8,22 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"runtime"
 	"slices"
 	"sync"
 	"time"
 
+	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/auth"
 )
 
 // checkInterval is the minimum time between two checks for a changed file.
 const checkInterval = time.Second
 
-var errNotRegular = errors.New("not a regular file")
+var (
+	errNotRegular = errors.New("not a regular file")
+	errMode       = errors.New("gives other users access")
+)
 
 // A Config configures a [File].
 type Config struct {
@@ -130,8 +135,9 @@ func read(path string) ([]byte, error) {
 	case state.Size() > maxFile:
 		return nil, fmt.Errorf("the file is larger than %d bytes", maxFile)
 	}
-	if err := checkMode(state.Mode()); err != nil {
-		return nil, err
+	// The group may read it, because secrets are often deployed that way.
+	if mode := state.Mode().Perm(); mode&0o027 != 0 && runtime.GOOS != "windows" {
+		return nil, fmt.Errorf("mode %#o %w", mode, errMode)
 	}
 	return os.ReadFile(path)
 }
@@ -145,12 +151,19 @@ func load(path string) ([]entry, error) {
 	return parse(data)
 }
 
-// failure returns an error as those outside this package see it, nil for nil.
+// failure returns an error with the file and what to do, nil for nil.
 func failure(path string, err error) error {
-	if err == nil {
-		return nil
+	if _, done := errors.AsType[*sequent.Error](err); done || err == nil {
+		return err
 	}
-	return fmt.Errorf("token: %s: %w", path, withoutPath(err))
+	fix := "run sequent server token --help for the form of the file"
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		fix = "run sequent server token new SUBJECT --file FILE to create it"
+	case errors.Is(err, errMode):
+		fix = "chmod 600 " + path
+	}
+	return &sequent.Error{Code: sequent.CodeUsage, Msg: path + ": " + withoutPath(err).Error(), Fix: fix, Err: err}
 }
 
 // withoutPath unwraps a PathError, for messages that already name the file.

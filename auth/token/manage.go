@@ -6,9 +6,12 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/sequent-dev/sequent"
 )
 
 // Add creates a token with what t says but its ID, and appends its line to a file. It creates a
@@ -16,9 +19,12 @@ import (
 func Add(path string, t Info) (token string, added Info, err error) {
 	token, line, err := generate(t)
 	if err != nil {
-		return "", Info{}, fmt.Errorf("token: %w", err)
+		return "", Info{}, sequent.Errorf(sequent.CodeUsage, "", "choose another subject or note", "%s", err.Error())
 	}
 	e, _, err := parseLine(line)
+	if err == nil {
+		err = os.MkdirAll(filepath.Dir(path), 0o700)
+	}
 	if err == nil {
 		err = appendLine(path, line)
 	}
@@ -78,10 +84,11 @@ func revoke(path string, tokens []string) ([]Info, error) {
 			return e.hash != hashOf(t) && e.ID != strings.ToLower(t)
 		})
 		if len(matching) == 0 {
+			what := fmt.Sprintf("the file contains no token with the id %.40q", t)
 			if strings.HasPrefix(t, prefix) { // a secret: do not repeat it
-				return nil, errors.New("the file does not contain this token")
+				what = "the file does not contain this token"
 			}
-			return nil, fmt.Errorf("the file contains no token with the id %.40q", t)
+			return nil, &sequent.Error{Code: sequent.CodeUsage, Msg: what, Fix: "run sequent server token list for the ids of tokens"}
 		}
 		matches = append(matches, matching...)
 	}

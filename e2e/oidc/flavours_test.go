@@ -2,7 +2,6 @@ package oidc_test
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -28,20 +27,13 @@ func TestProviders(t *testing.T) {
 		read   string // scope
 		owner  string // of alice
 		reused bool   // a refresh token stays valid
-		checks []check
 	}{
 		"keycloak": {
 			client: "editor", read: "sequent:read", owner: "oidc:alice", reused: true,
-			checks: []check{
-				{args: []string{"--oidc-client-id", "sequent"}, want: "as that of oidc:alice, with the scope sequent:write"},
-				{account: "unmapped", args: []string{"--oidc-client-id", "sequent"}, want: "for another server", fix: "--oidc-audience"},
-				{args: []string{"--oidc-client-id", document}, want: "not allowed for this client", fix: "its grants"},
-			},
 		},
 		"auth0": {
 			secret: secret, args: append([]string{"--oidc-param", "audience=SERVER/mcp"}, cli...),
 			client: "editor", read: "sequent:read", owner: "oidc:alice",
-			checks: []check{{args: cli, want: "opaque", fix: "--oidc-param"}},
 		},
 		"okta": {
 			secret: secret, args: append([]string{"--oidc-audience", "api://default", "--oidc-owner-claim", "uid"}, cli...),
@@ -50,9 +42,6 @@ func TestProviders(t *testing.T) {
 		"entra": {
 			secret: secret, args: append([]string{"--oidc-scope-prefix", "SERVER/mcp/sequent."}, entra...),
 			client: "editor", read: "SERVER/mcp/sequent.read", owner: "oidc:oid-alice",
-			checks: []check{
-				{args: cli, want: "does not allow this client the scopes", fix: "--oidc-scope-prefix"},
-			},
 		},
 		"entra-api": {
 			secret: secret, args: append([]string{"--oidc-scope-prefix", "api://" + api + "/sequent.", "--oidc-param", "resource="}, entra...),
@@ -95,12 +84,6 @@ func TestProviders(t *testing.T) {
 					t.Errorf("the MCP client asked %+v, and got %d tools, then %+v", v.Asked, v.First, v.Reply)
 				}
 				s.recorded(t, c.owner)
-			}
-			for _, c := range c.checks {
-				t.Run("doctor", func(t *testing.T) {
-					t.Parallel() // each waits as long as the provider wants
-					s.doctor(t, c)
-				})
 			}
 		})
 	}
@@ -172,48 +155,4 @@ func (b *visitor) ask(method, path, body string, status int, into any) {
 			b.t.Fatalf("%s: %v", text, err)
 		}
 	}
-}
-
-// A check is a run of sequent doctor --sign-in, which names what is wrong where a sign-in works and
-// the server still refuses the token.
-type check struct {
-	account   string // empty means alice
-	args      []string
-	want, fix string // parts of the finding; without fix it is a good one
-}
-
-func (s *site) doctor(t *testing.T, c check) {
-	t.Helper()
-	args := append([]string{"doctor", "--store", s.store, "--oidc", s.provider.Issuer(), "--public-url", s.public, "--sign-in", "--json"}, c.args...)
-	for i := range args {
-		args[i] = strings.ReplaceAll(args[i], "SERVER", s.public)
-	}
-	cmd := s.command(args...)
-	cmd.Env = append(cmd.Env, "SEQUENT_OIDC_CLIENT_SECRET="+s.provider.Secret)
-	stderr, err := cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out bytes.Buffer
-	cmd.Stdout = &out
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	said := s.enterCode(t, stderr, cmp.Or(c.account, "alice"))
-	_ = cmd.Wait() // fails if a check does
-	if secret := s.provider.Secret; secret != "" && strings.Contains(out.String()+said, secret) {
-		t.Errorf("doctor prints the secret: %s%s", said, out.String())
-	}
-	var report struct {
-		Findings []struct{ Check, Status, Detail, Fix string }
-	}
-	if err := json.Unmarshal(out.Bytes(), &report); err != nil {
-		t.Fatalf("doctor %q: %v: %s%s", c.args, err, said, out.String())
-	}
-	for _, f := range report.Findings {
-		if f.Check == "provider" && strings.Contains(f.Detail, c.want) && strings.Contains(f.Fix, c.fix) && (f.Status == "fail") == (c.fix != "") {
-			return
-		}
-	}
-	t.Errorf("doctor %q has no finding with %q and %q: %s%s", c.args, c.want, c.fix, said, out.String())
 }

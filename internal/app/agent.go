@@ -65,9 +65,9 @@ func MCPTools(ctx context.Context, command string, stderr io.Writer) (tools []to
 	args, err := SplitWords(command)
 	switch {
 	case err != nil:
-		return nil, nil, &ConfigError{Msg: fmt.Sprintf("--mcp %q: %v", command, err), Fix: "close the quote"}
+		return nil, nil, usage(fmt.Sprintf("--mcp %q: %v", command, err), "close the quote")
 	case len(args) == 0 || args[0] == "":
-		return nil, nil, &ConfigError{Msg: "--mcp has no command", Fix: "pass the command line of an MCP server"}
+		return nil, nil, usage("--mcp has no command", "pass the command line of an MCP server")
 	}
 	failed := func(err error) error {
 		return &sequent.Error{

@@ -7,6 +7,7 @@ import (
 	"context"
 	"crypto/ed25519"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"log/slog"
@@ -73,18 +74,14 @@ type Drawing struct {
 	Width  func() int // columns of Out; nil or 0 means unknown
 }
 
-// A ConfigError is an invalid setting.
-type ConfigError struct {
-	Msg string // what is wrong, in one sentence
-	Fix string // what to do instead
+// usage returns the error for a setting that cannot be used, with what to do instead.
+func usage(msg, fix string) error {
+	return &sequent.Error{Code: sequent.CodeUsage, Msg: msg, Fix: fix}
 }
 
-// Error returns the message and the fix.
-func (e *ConfigError) Error() string {
-	if e.Fix == "" {
-		return e.Msg
-	}
-	return e.Msg + ": " + e.Fix
+// badFlag returns the error for the value of a flag.
+func badFlag(flag, value, fix string) error {
+	return usage(fmt.Sprintf("invalid value %q for --%s", value, flag), fix)
 }
 
 // An App holds the parts of the program. The caller must call Close.
@@ -127,10 +124,8 @@ func OpenExisting(ctx context.Context, cfg Config) (*App, error) {
 		return nil, err
 	}
 	if place.Memory {
-		return nil, &ConfigError{
-			Msg: "sessions in memory exist only in the process that records them",
-			Fix: "omit --store, or pass a file or a database",
-		}
+		return nil, usage("sessions in memory exist only in the process that records them",
+			"omit --store, or pass a file or a database")
 	}
 	if _, ok := place.Database(); ok {
 		return open(ctx, cfg, place)

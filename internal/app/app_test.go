@@ -84,8 +84,8 @@ func TestOpenInvalid(t *testing.T) {
 	for _, cfg := range []Config{{Dialect: "esperanto"}, {HTTP: HTTPConfig{Addr: "x"}}} {
 		cfg.Store = path
 		a, err := Open(t.Context(), cfg)
-		if e, ok := errors.AsType[*ConfigError](err); !ok || e.Fix == "" {
-			t.Errorf("Open(%+v) = %v, %v; want a ConfigError with a fix", cfg, a, err)
+		if e, ok := errors.AsType[*sequent.Error](err); !ok || e.Code != sequent.CodeUsage || e.Fix == "" {
+			t.Errorf("Open(%+v) = %v, %v; want a usage error with a fix", cfg, a, err)
 		}
 		if _, err := os.Stat(path); err == nil {
 			t.Fatalf("Open(%+v) created a store", cfg)

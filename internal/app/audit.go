@@ -37,7 +37,7 @@ func (a *App) openAudit() error {
 		log, err = audit.Open(audit.Config{Path: path, Out: cfg.Out, Logger: a.logger})
 	}
 	if err != nil {
-		return &ConfigError{Msg: fmt.Sprintf("cannot write the audit log: %v", err), Fix: "pass a file that can be written, or -, with --audit"}
+		return usage(fmt.Sprintf("cannot write the audit log: %v", err), "pass a file that can be written, or -, with --audit")
 	}
 	a.audit = &auditor{log: log, tokens: a.config.HTTP.authenticates()}
 	return nil

@@ -18,7 +18,7 @@ import (
 func TestAuditOfPeople(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "tokens")
-	secret, _, err := NewToken(file, token.Info{Subject: "alice"})
+	secret, _, err := token.Add(file, token.Info{Subject: "alice"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -97,7 +97,7 @@ func TestAuditOverHTTP(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "tokens")
 	var tokens []string
 	for _, grant := range []token.Info{{Subject: "alice"}, {Subject: "bob", Scope: auth.Read}, {Subject: "eve"}} {
-		secret, _, err := NewToken(file, grant)
+		secret, _, err := token.Add(file, grant)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -38,10 +38,10 @@ func fileOf(store, command, fix string) (Place, error) {
 		return place, err
 	}
 	if _, ok := place.Database(); ok {
-		return place, &ConfigError{Msg: "sequent store " + command + " works on SQLite files, and the store is the database " + place.String(), Fix: fix}
+		return place, usage("sequent store "+command+" works on SQLite files, and the store is the database "+place.String(), fix)
 	}
 	if place.Memory {
-		return place, &ConfigError{Msg: "sequent store " + command + " works on SQLite files, and the store is in memory", Fix: "name a file with --store"}
+		return place, usage("sequent store "+command+" works on SQLite files, and the store is in memory", "name a file with --store")
 	}
 	return place, nil
 }

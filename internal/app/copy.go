@@ -26,12 +26,10 @@ func Copy(ctx context.Context, cfg Config, to string, report func(archive.Result
 	case err != nil:
 		return sum, err
 	case from.Memory || place.Memory:
-		return sum, &ConfigError{
-			Msg: "cannot copy sessions in memory: they exist only in the process that recorded them",
-			Fix: "pass files or databases with --store and --to",
-		}
+		return sum, usage("cannot copy sessions in memory: they exist only in the process that recorded them",
+			"pass files or databases with --store and --to")
 	case from.is(place):
-		return sum, &ConfigError{Msg: "--store and --to are the same store, " + from.String(), Fix: "pass two different stores"}
+		return sum, usage("--store and --to are the same store, "+from.String(), "pass two different stores")
 	}
 	source, err := OpenExisting(ctx, cfg)
 	if err != nil {

@@ -18,15 +18,10 @@ func checkNames(all []offer) error {
 	for _, o := range all {
 		switch {
 		case !dialectName.MatchString(o.name):
-			return &ConfigError{
-				Msg: fmt.Sprintf("invalid name %q of a dialect", o.name),
-				Fix: "use lower-case letters, digits and hyphens in dialect.Builder",
-			}
+			return usage(fmt.Sprintf("invalid name %q of a dialect", o.name),
+				"use lower-case letters, digits and hyphens in dialect.Builder")
 		case seen[o.name]:
-			return &ConfigError{
-				Msg: fmt.Sprintf("two dialects have the name %q", o.name),
-				Fix: "choose another name in dialect.Builder",
-			}
+			return usage(fmt.Sprintf("two dialects have the name %q", o.name), "choose another name in dialect.Builder")
 		}
 		seen[o.name] = true
 	}
@@ -45,10 +40,8 @@ func (a *App) build(b dialect.Builder) (dialect.Dialect, error) {
 	}
 	d, err := b.Build(env)
 	if err == nil && d.Name != b.Name {
-		err = &ConfigError{
-			Msg: fmt.Sprintf("the dialect %q was built under the name %q", d.Name, b.Name),
-			Fix: "set Name in dialect.Builder to the dialect's",
-		}
+		err = usage(fmt.Sprintf("the dialect %q was built under the name %q", d.Name, b.Name),
+			"set Name in dialect.Builder to the dialect's")
 	}
 	return d, err
 }

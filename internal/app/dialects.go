@@ -80,10 +80,7 @@ func (c Config) offer() (offer, error) {
 	}
 	i := slices.IndexFunc(all, func(o offer) bool { return o.name == c.Dialect })
 	if i < 0 {
-		return offer{}, &ConfigError{
-			Msg: fmt.Sprintf("invalid value %q for --dialect", c.Dialect),
-			Fix: "use one of " + strings.Join(c.Names(), ", "),
-		}
+		return offer{}, badFlag("dialect", c.Dialect, "use one of "+strings.Join(c.Names(), ", "))
 	}
 	return all[i], nil
 }
@@ -127,10 +124,8 @@ func (c Config) selectTools(d dialect.Dialect) (dialect.Dialect, error) {
 	}
 	for _, name := range c.Tools {
 		if !slices.Contains(all, name) {
-			return d, &ConfigError{
-				Msg: fmt.Sprintf("invalid value %q for --tools: the dialect %s has no such tool", name, d.Name),
-				Fix: "use some of " + strings.Join(all, ", "),
-			}
+			return d, usage(fmt.Sprintf("invalid value %q for --tools: the dialect %s has no such tool", name, d.Name),
+				"use some of "+strings.Join(all, ", "))
 		}
 	}
 	d.Tools = chosen

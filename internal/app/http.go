@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"crypto/tls"
-	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/auth"
+	"github.com/sequent-dev/sequent/auth/token"
 	"github.com/sequent-dev/sequent/internal/audit"
 	"github.com/sequent-dev/sequent/internal/telemetry"
 	"github.com/sequent-dev/sequent/mcpserver"
@@ -60,23 +60,15 @@ func (c HTTPConfig) open(logger *slog.Logger) (e edge, err error) {
 	}
 	switch {
 	case c.Insecure && c.authenticates():
-		return e, &ConfigError{
-			Msg: "--insecure and tokens (--auth, --oidc-issuer) are mutually exclusive",
-			Fix: "omit one of them",
-		}
+		return e, usage("--insecure and tokens (--auth, --oidc-issuer) are mutually exclusive", "omit one of them")
 	case !c.Insecure && !c.authenticates() && mcpserver.CheckAddress(e.addr) != nil:
-		return e, &ConfigError{
-			Msg: fmt.Sprintf("--http %s accepts connections from other machines without authentication", c.Addr),
-			Fix: "use 127.0.0.1, require tokens with --auth FILE (run sequent server token new to create one) or --oidc-issuer URL, or pass --insecure",
-		}
+		return e, usage("--http "+c.Addr+" accepts connections from other machines without authentication",
+			"use 127.0.0.1, require tokens with --auth FILE (run sequent server token new to create one) or --oidc-issuer URL, or pass --insecure")
 	}
 	known := http.NewCrossOriginProtection()
 	for _, origin := range c.Origins {
 		if known.AddTrustedOrigin(origin) != nil {
-			return e, &ConfigError{
-				Msg: fmt.Sprintf("invalid value %q for --allow-origin", origin),
-				Fix: "use an origin without a path, such as https://think.example.com",
-			}
+			return e, badFlag("allow-origin", origin, "use an origin without a path, such as https://think.example.com")
 		}
 	}
 	if e.proxies, err = c.trustedProxies(); err != nil {
@@ -87,21 +79,25 @@ func (c HTTPConfig) open(logger *slog.Logger) (e edge, err error) {
 	}
 	var admits []auth.Guarantor
 	if c.Tokens != "" {
-		file, err := openTokens(c.Tokens, logger)
+		path, err := expand(c.Tokens)
+		if err != nil {
+			return e, err
+		}
+		file, err := token.Open(token.Config{Path: path, Logger: logger})
 		if err != nil {
 			return e, err
 		}
 		admits = append(admits, file)
 	}
-	provider, signIn, err := c.OIDC.open(c.Insecure, logger)
+	provider, err := c.OIDC.open(c.Insecure, logger)
 	if err != nil {
 		return e, err
 	}
 	if provider != nil {
 		admits = append(admits, provider)
-	}
-	if signIn != nil {
-		e.signIn = signIn
+		if c.OIDC.ClientID != "" {
+			e.signIn = provider
+		}
 	}
 	if len(admits) > 0 {
 		e.admits = auth.First(admits...)
@@ -116,10 +112,7 @@ func listenAddress(flag, value, port string) (string, error) {
 		addr = net.JoinHostPort("127.0.0.1", value)
 	}
 	if _, _, err := net.SplitHostPort(addr); err != nil {
-		return "", &ConfigError{
-			Msg: fmt.Sprintf("invalid value %q for --%s", value, flag),
-			Fix: "use HOST:PORT, such as 127.0.0.1:" + port + ", or a port",
-		}
+		return "", badFlag(flag, value, "use HOST:PORT, such as 127.0.0.1:"+port+", or a port")
 	}
 	return addr, nil
 }
@@ -133,10 +126,7 @@ func (c HTTPConfig) trustedProxies() ([]netip.Prefix, error) {
 			p, err = netip.PrefixFrom(addr, addr.BitLen()), nil
 		}
 		if err != nil {
-			return nil, &ConfigError{
-				Msg: fmt.Sprintf("invalid value %q for --trusted-proxy", text),
-				Fix: "use a network such as 10.0.0.0/8, or an address",
-			}
+			return nil, badFlag("trusted-proxy", text, "use a network such as 10.0.0.0/8, or an address")
 		}
 		networks = append(networks, p.Masked())
 	}

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/auth/token"
 	"github.com/sequent-dev/sequent/internal/diagnosis"
 )
@@ -20,7 +21,7 @@ import (
 func TestHTTPConfig(t *testing.T) {
 	t.Parallel()
 	tokens := filepath.Join(t.TempDir(), "tokens")
-	if _, _, err := NewToken(tokens, token.Info{Subject: "alice"}); err != nil {
+	if _, _, err := token.Add(tokens, token.Info{Subject: "alice"}); err != nil {
 		t.Fatal(err)
 	}
 	tests := []struct {
@@ -64,9 +65,9 @@ func TestHTTPConfig(t *testing.T) {
 			}
 			continue
 		}
-		e, ok := errors.AsType[*ConfigError](err)
-		if !ok || e.Fix == "" || !strings.Contains(e.Msg, tt.want) && runtime.GOOS != "windows" {
-			t.Errorf("%+v: got %v, want a ConfigError with %q and a fix", tt.cfg, err, tt.want)
+		e, ok := errors.AsType[*sequent.Error](err)
+		if !ok || e.Code != sequent.CodeUsage || e.Fix == "" || !strings.Contains(e.Msg, tt.want) && runtime.GOOS != "windows" {
+			t.Errorf("%+v: got %v, want a usage error with %q and a fix", tt.cfg, err, tt.want)
 		}
 	}
 }
@@ -198,7 +199,7 @@ func TestDiagnoseTokens(t *testing.T) {
 	write("alice:secret\n", 0o600)
 	status(path, diagnosis.Fail, "line 1")
 	write("", 0o600)
-	if _, _, err := NewToken(path, token.Info{Subject: "alice"}); err != nil {
+	if _, _, err := token.Add(path, token.Info{Subject: "alice"}); err != nil {
 		t.Fatal(err)
 	}
 	status(path, diagnosis.OK, "1 token of 1 subject")

@@ -71,15 +71,12 @@ func Locate(store string) (Place, error) {
 	case isURL && (scheme == "postgres" || scheme == "postgresql"):
 		return Place{address: &store}, nil
 	case isURL:
-		return Place{}, &ConfigError{
-			Msg: fmt.Sprintf("--store: unsupported scheme %q", scheme),
-			Fix: "use a file, sqlite:PATH, postgres://… or memory",
-		}
+		return Place{}, usage(fmt.Sprintf("--store: unsupported scheme %q", scheme), "use a file, sqlite:PATH, postgres://… or memory")
 	default:
 		path = store
 	}
 	if path == "" {
-		return Place{}, &ConfigError{Msg: fmt.Sprintf("--store: no path in %q", store), Fix: "use sqlite:PATH"}
+		return Place{}, usage(fmt.Sprintf("--store: no path in %q", store), "use sqlite:PATH")
 	}
 	path, err := absolute(path)
 	return Place{Path: path}, err
@@ -109,10 +106,7 @@ func expand(path string) (string, error) {
 func home() (string, error) {
 	dir, err := os.UserHomeDir()
 	if err != nil {
-		return "", &ConfigError{
-			Msg: "cannot find the home directory (" + err.Error() + ")",
-			Fix: "set it, or pass --store PATH",
-		}
+		return "", usage("cannot find the home directory ("+err.Error()+")", "set it, or pass --store PATH")
 	}
 	return dir, nil
 }

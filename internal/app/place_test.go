@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/sequent-dev/sequent"
 )
 
 func TestLocate(t *testing.T) {
@@ -53,8 +55,8 @@ func TestLocate(t *testing.T) {
 	}
 	for _, store := range []string{"mysql://h/d", "http://h", "sqlite:", "sqlite://"} {
 		got, err := Locate(store)
-		if e, ok := errors.AsType[*ConfigError](err); !ok || e.Fix == "" {
-			t.Errorf("Locate(%q) = %+v, %v; want a ConfigError with a fix", store, got, err)
+		if e, ok := errors.AsType[*sequent.Error](err); !ok || e.Code != sequent.CodeUsage || e.Fix == "" {
+			t.Errorf("Locate(%q) = %+v, %v; want a usage error with a fix", store, got, err)
 		}
 	}
 }

@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"time"
@@ -30,10 +29,8 @@ func (c TelemetryConfig) exporters() (traces, metrics bool, err error) {
 			return false, false, err
 		}
 		if mcpserver.CheckAddress(addr) != nil {
-			return false, false, &ConfigError{
-				Msg: fmt.Sprintf("--metrics %s accepts connections from other machines, and the page has no authentication", c.Prometheus),
-				Fix: "use 127.0.0.1 and let Prometheus or its agent run on this machine, or send metrics to a collector with OTEL_EXPORTER_OTLP_ENDPOINT",
-			}
+			return false, false, usage("--metrics "+c.Prometheus+" accepts connections from other machines, and the page has no authentication",
+				"use 127.0.0.1 and let Prometheus or its agent run on this machine, or send metrics to a collector with OTEL_EXPORTER_OTLP_ENDPOINT")
 		}
 	}
 	if c.Getenv == nil {
@@ -41,7 +38,7 @@ func (c TelemetryConfig) exporters() (traces, metrics bool, err error) {
 	}
 	traces, metrics, err = telemetry.FromEnvironment(c.Getenv)
 	if err != nil {
-		return false, false, &ConfigError{Msg: err.Error()}
+		return false, false, usage(err.Error(), "")
 	}
 	return traces, metrics, nil
 }
@@ -60,7 +57,7 @@ func (a *App) startTelemetry(ctx context.Context) error {
 		Traces: traces, Metrics: metrics, Prometheus: prometheus, Version: a.config.Version, Logger: a.logger,
 	})
 	if err != nil {
-		return &ConfigError{Msg: "telemetry cannot be started: " + err.Error(), Fix: "check the variables OTEL_…"}
+		return usage("telemetry cannot be started: "+err.Error(), "check the variables OTEL_…")
 	}
 	return nil
 }

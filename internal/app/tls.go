@@ -30,7 +30,7 @@ func (c HTTPConfig) certificates(logger *slog.Logger) (*tls.Config, error) {
 		return nil, nil
 	}
 	if c.TLSCert == "" || c.TLSKey == "" {
-		return nil, &ConfigError{Msg: "--tls-cert and --tls-key belong together", Fix: "pass both files"}
+		return nil, usage("--tls-cert and --tls-key belong together", "pass both files")
 	}
 	own := &certificate{logger: logger}
 	var err error
@@ -41,10 +41,8 @@ func (c HTTPConfig) certificates(logger *slog.Logger) (*tls.Config, error) {
 		err = own.load()
 	}
 	if err != nil {
-		return nil, &ConfigError{
-			Msg: fmt.Sprintf("the certificate cannot be used: %v", err),
-			Fix: "pass a certificate chain in PEM with --tls-cert, and its key with --tls-key",
-		}
+		return nil, usage(fmt.Sprintf("the certificate cannot be used: %v", err),
+			"pass a certificate chain in PEM with --tls-cert, and its key with --tls-key")
 	}
 	return &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: own.get}, nil
 }

@@ -37,7 +37,7 @@ func (a *App) Vaults(watch bool) (*vaults.Vaults, error) {
 	m := a.config.Model
 	embedder, err := openai.NewEmbedder(openai.Config{Timeout: m.Timeout, MaxAttempts: m.MaxAttempts, Getenv: m.Getenv})
 	if e, ok := errors.AsType[*llm.Error](err); ok {
-		return nil, &ConfigError{Msg: e.Msg, Fix: e.Fix}
+		return nil, usage(e.Msg, e.Fix)
 	}
 	if err != nil {
 		return nil, err
@@ -78,7 +78,7 @@ func buildWiki(a *App) (dialect.Dialect, error) {
 	if a.config.Vault != "" || a.config.Dialect == "wiki" {
 		if _, err := v.Open(context.Background(), ""); err != nil {
 			if e, ok := errors.AsType[*sequent.Error](err); ok {
-				err = &ConfigError{Msg: v.Dir("") + ": " + e.Msg, Fix: e.Fix + "; or pass another folder with --vault DIR"}
+				err = usage(v.Dir("")+": "+e.Msg, e.Fix+"; or pass another folder with --vault DIR")
 			}
 			return dialect.Dialect{}, err
 		}

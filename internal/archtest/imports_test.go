@@ -72,8 +72,8 @@ var rules = []rule{
 	{"internal/admission", nil, "it judges the requests of any handler"},
 	{"internal/audit", []string{".", "internal/printable"}, "it writes what it is told"},
 	{"auth", nil, "it says what an authenticator is, and knows none"},
-	{"auth/token", []string{"auth"}, "it is a file of tokens"},
-	{"auth/oidc", []string{"auth", "internal/admission", "github.com/coreos/go-oidc/v3/oidc", "github.com/go-jose/go-jose/v4", "golang.org/x/oauth2", "golang.org/x/time/rate"}, "it knows providers, and no server"},
+	{"auth/token", []string{".", "auth"}, "it is a file of tokens"},
+	{"auth/oidc", []string{"auth", "internal/admission", "internal/printable", "github.com/coreos/go-oidc/v3/oidc", "github.com/go-jose/go-jose/v4", "golang.org/x/oauth2", "golang.org/x/time/rate"}, "it knows providers, and no server"},
 	{"mcpserver/client", []string{"tool", "github.com/modelcontextprotocol/go-sdk/..."}, "other packages use it instead of the SDK"},
 	{"mcpserver/internal/mcptest", []string{".", "dialect", "tool"}, "it is for tests"},
 	{"mcpserver", []string{

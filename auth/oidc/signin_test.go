@@ -32,6 +32,7 @@ func newGrantor(t *testing.T) *grantor {
 		d := map[string]any{
 			"issuer": g.URL, "jwks_uri": g.issuer.URL + "/keys", "authorization_endpoint": g.URL + "/auth", "token_endpoint": g.URL + "/token",
 			"device_authorization_endpoint": g.URL + "/device", "revocation_endpoint": g.URL + "/revoke", "end_session_endpoint": g.URL + "/end?a=b",
+			"id_token_signing_alg_values_supported":          []string{"ES256"},
 			"authorization_response_iss_parameter_supported": true, "scopes_supported": []string{"openid", "offline_access"},
 		}
 		maps.Copy(d, g.more)
@@ -48,17 +49,13 @@ func newGrantor(t *testing.T) *grantor {
 	return g
 }
 
-func (g *grantor) client(t *testing.T, secret string) *Client {
+func (g *grantor) client(t *testing.T, secret string) *Provider {
 	t.Helper()
-	p, err := New(Config{Issuer: g.URL, Resource: resource})
+	p, err := New(Config{Issuer: g.URL, Resource: resource, ClientID: "viewer", ClientSecret: secret})
 	if err != nil {
 		t.Fatal(err)
 	}
-	client, err := NewClient(ClientConfig{Provider: p, ID: "viewer", Secret: secret, Resource: resource + "/mcp"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return client
+	return p
 }
 
 // idToken returns an ID token of the provider for the client.
@@ -87,18 +84,18 @@ func TestFinish(t *testing.T) {
 		"no state":         {answer: fields{"state": "-"}, want: "not begun in this browser"},
 		"foreign issuer":   {answer: fields{"iss": "https://evil.example"}, want: "not from the provider"},
 		"no issuer":        {answer: fields{"iss": "-"}, want: "not from the provider"},
-		"refused":          {answer: fields{"error": "access_denied", "error_description": "no\nway"}, want: "did not allow this sign-in (access_denied no?way)"},
-		"no code":          {answer: fields{"code": "-"}, want: "no code"},
-		"used code":        {status: 400, want: "was used before (invalid_grant used)"},
+		"refused":          {answer: fields{"code": "-", "error": "access_denied", "error_description": "no\x1b\nway"}, want: "refused the sign-in (access_denied no␛ way)"},
+		"no code":          {answer: fields{"code": "-"}, want: "refused"},
+		"used code":        {status: 400, want: "refused the sign-in (invalid_grant used)"},
 		"provider away":    {status: 503, away: true},
-		"no ID token":      {id: func(*grantor, string) string { return "" }, want: "no ID token"},
-		"another nonce":    {id: func(g *grantor, n string) string { return g.idToken("x"+n, nil) }, want: "ID token is not valid"},
-		"another client":   {id: func(g *grantor, n string) string { return g.idToken(n, change{"aud": "other"}) }, want: "ID token is not valid"},
-		"another provider": {id: func(g *grantor, n string) string { return g.idToken(n, change{"iss": "https://evil.example"}) }, want: "ID token is not valid"},
+		"no ID token":      {id: func(*grantor, string) string { return "" }, want: "no ID token that is valid"},
+		"another nonce":    {id: func(g *grantor, n string) string { return g.idToken("x"+n, nil) }, want: "no ID token that is valid"},
+		"another client":   {id: func(g *grantor, n string) string { return g.idToken(n, change{"aud": "other"}) }, want: "no ID token that is valid"},
+		"another provider": {id: func(g *grantor, n string) string { return g.idToken(n, change{"iss": "https://evil.example"}) }, want: "no ID token that is valid"},
 		"expired ID token": {id: func(g *grantor, n string) string {
 			return g.idToken(n, change{"exp": time.Now().Add(-time.Hour).Unix()})
-		}, want: "ID token is not valid"},
-		"forged ID token": {id: func(g *grantor, n string) string { return g.idToken(n, nil) + "A" }, want: "ID token is not valid"},
+		}, want: "no ID token that is valid"},
+		"forged ID token": {id: func(g *grantor, n string) string { return g.idToken(n, nil) + "A" }, want: "no ID token that is valid"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -161,10 +158,7 @@ func TestFinish(t *testing.T) {
 // Parameters of the operator come beside those of OAuth, and cannot replace them.
 func TestParameters(t *testing.T) {
 	t.Parallel()
-	p, err := New(Config{Issuer: newGrantor(t).URL, Resource: resource})
-	if err != nil {
-		t.Fatal(err)
-	}
+	issuer := newGrantor(t).URL
 	for name, c := range map[string]struct {
 		parameters map[string]string
 		want       url.Values // nil if they are refused
@@ -177,7 +171,7 @@ func TestParameters(t *testing.T) {
 		"scope":            {parameters: map[string]string{"audience": "api", "scope": "all"}},
 		"no name":          {parameters: map[string]string{"": "x"}},
 	} {
-		client, err := NewClient(ClientConfig{Provider: p, ID: "viewer", Resource: resource + "/mcp", Parameters: c.parameters})
+		client, err := New(Config{Issuer: issuer, Resource: resource, ClientID: "viewer", Parameters: c.parameters})
 		if (err == nil) != (c.want != nil) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -257,14 +251,14 @@ func TestDevice(t *testing.T) {
 	page := g.URL + "/enter"
 	g.reply = func(_ url.Values, r *http.Request) (int, map[string]any) {
 		if r.URL.Path == "/device" {
-			return 200, map[string]any{"device_code": "d", "user_code": "AB\u202e-C", "verification_uri": page, "expires_in": 60, "interval": 1}
+			return 200, map[string]any{"device_code": "d", "user_code": "AB-C", "verification_uri": page, "expires_in": 60, "interval": 1}
 		}
 		polls++
 		return 400, map[string]any{"error": [...]string{"authorization_pending", "access_denied"}[min(polls-1, 1)]}
 	}
 	client := g.client(t, "")
 	d, err := client.Device(t.Context(), auth.Read)
-	if err != nil || d.Code != "AB?-C" || d.Page != page {
+	if err != nil || d.UserCode != "AB-C" || d.VerificationURI != page {
 		t.Fatalf("Device = %+v, %v", d, err)
 	}
 	if _, err := client.Wait(t.Context(), d); !isInvalid(err) || polls != 2 {
