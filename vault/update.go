@@ -55,7 +55,6 @@ func (v *Vault) hold(ctx context.Context, uri URI, f func(p string) error) error
 		return wrap(err, uriOf(p))
 	}
 	defer unlock()
-	defer v.wrote(uriOf(p))
 	return wrap(f(p), uriOf(p))
 }
 
@@ -183,7 +182,6 @@ func (v *Vault) Rename(ctx context.Context, from, to URI, check func(*Note) erro
 	if err != nil {
 		return nil, err
 	}
-	v.wrote(uriOf(q))
 	n, err := v.read(q)
 	return n, wrap(err, uriOf(q))
 }

@@ -25,9 +25,6 @@ type Config struct {
 	// LockTimeout limits how long a call waits for another writer of the same note; 0
 	// means 10 seconds.
 	LockTimeout time.Duration
-	// Wrote is called after each attempt to write or delete a note, unless it is
-	// nil. It is called by several goroutines at once and must not block.
-	Wrote func(URI)
 }
 
 // A Vault is a folder of notes. It is safe for concurrent use, also by several
@@ -38,7 +35,6 @@ type Vault struct {
 	maxBytes    int64
 	maxNotes    int
 	lockTimeout time.Duration
-	wrote       func(URI)
 	cleaning    sync.Once // removes what killed processes left in tempDir
 
 	mu      sync.Mutex // guards the fields below; held while notes are counted
@@ -61,11 +57,8 @@ func Open(cfg Config) (*Vault, error) {
 		return nil, out
 	}
 	v := &Vault{
-		root: root, dir: cfg.Dir, wrote: cfg.Wrote, maxNotes: cfg.MaxNotes,
+		root: root, dir: cfg.Dir, maxNotes: cfg.MaxNotes,
 		maxBytes: cmp.Or(cfg.MaxBytes, 1<<20), lockTimeout: cmp.Or(cfg.LockTimeout, 10*time.Second),
-	}
-	if v.wrote == nil {
-		v.wrote = func(URI) {}
 	}
 	return v, nil
 }

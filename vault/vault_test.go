@@ -293,37 +293,6 @@ func TestLimit(t *testing.T) {
 	}
 }
 
-// Wrote is called for each note that was to be written or deleted.
-func TestWrote(t *testing.T) {
-	dir := t.TempDir()
-	var wrote []string
-	v := openIn(t, vault.Config{Dir: dir, Wrote: func(uri vault.URI) { wrote = append(wrote, uri.Path()) }})
-	ctx := t.Context()
-	change := func(body string) func(*vault.Note) error {
-		return func(n *vault.Note) error { n.Body = body; return nil }
-	}
-	for _, test := range []struct {
-		name string
-		do   func() error
-		want string
-	}{
-		{"create", func() error { return v.Create(ctx, &vault.Note{URI: "memory://a", Body: "one\n"}) }, "a.md"},
-		{"create again", func() error { return v.Create(ctx, &vault.Note{URI: "memory://a"}) }, "a.md"},
-		{"update", func() error { _, err := v.Update(ctx, "memory://a", change("two\n")); return err }, "a.md"},
-		{"create in a folder", func() error { return v.Create(ctx, &vault.Note{URI: "memory://b/c", Body: "three\n"}) }, "b/c.md"},
-		{"delete", func() error { return v.Delete(ctx, "memory://a", nil) }, "a.md"},
-	} {
-		wrote = nil
-		err := test.do()
-		if failed := strings.HasSuffix(test.name, "again"); failed != (err != nil) {
-			t.Errorf("%s: %v", test.name, err)
-		}
-		if got := strings.Join(wrote, " "); got != test.want {
-			t.Errorf("%s: called for %q, want %q", test.name, got, test.want)
-		}
-	}
-}
-
 func TestRecent(t *testing.T) {
 	v, dir := open(t)
 	for i, name := range []string{"old.md", "b/newest.md", "b/new.md", "b/x.txt", ".hidden.md"} {

@@ -72,7 +72,7 @@ func serve(t *testing.T, store, dir string) *client {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := vaults.New(vaults.Config{Dir: dir, Engine: sequent.New(sequent.Config{Store: db}), Watch: true})
+	v := vaults.New(vaults.Config{Dir: dir, Engine: sequent.New(sequent.Config{Store: db}), Maintain: true})
 	s := mcpserver.New(mcpserver.Config{Dialect: v.Dialect(wiki.Config{})})
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()

@@ -193,11 +193,7 @@ func relations(ctx context.Context, t *turn, in contextArgs) error {
 	if in.Depth != nil {
 		q.Depth = *in.Depth
 	}
-	err := t.vault.refresh(ctx, nil)
-	var near index.Context
-	if err == nil {
-		near, err = t.vault.index.Context(ctx, q)
-	}
+	near, err := t.vault.index.Context(ctx, q)
 	if err != nil {
 		return err
 	}

@@ -4,10 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"maps"
 	"os"
-	"slices"
-	"sync"
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/vault"
@@ -20,18 +17,17 @@ import (
 // A VaultConfig configures a [Vault].
 type VaultConfig struct {
 	Engine *sequent.Engine // of the owner's sessions; required
-	Notes  vault.Config    // Wrote is set by OpenVault
-	Index  index.Config    // Vault and Dir are set by OpenVault
-	Agent  string          // the author of answers to steps of workflows
-	Logger *slog.Logger    // required
+	Notes  vault.Config
+	Index  index.Config // Vault and Dir are set by OpenVault
+	Agent  string       // the author of answers to steps of workflows
+	Logger *slog.Logger // required
 
 	// Fallback is a folder for the index of a vault that is read-only. If it is empty, such
 	// a vault cannot be opened.
 	Fallback string
 }
 
-// A Vault is one owner's folder of notes and what works on it. It indexes what this process
-// writes before the next search, so that a write does not wait for the index.
+// A Vault is one owner's folder of notes and what works on it.
 type Vault struct {
 	Notes     *vault.Vault
 	Sessions  *thinking.Files
@@ -40,18 +36,11 @@ type Vault struct {
 	index     *index.Index
 	engine    *sequent.Engine
 	logger    *slog.Logger
-
-	updating chan struct{} // held while the index is updated, so that many calls cost what one does
-
-	mu      sync.Mutex         // guards the fields below
-	synced  bool               // this process has synced the index
-	written map[vault.URI]bool // since the last search
 }
 
 // OpenVault opens a vault, which Close releases.
 func OpenVault(ctx context.Context, cfg VaultConfig) (*Vault, error) {
-	v := &Vault{engine: cfg.Engine, logger: cfg.Logger, written: make(map[vault.URI]bool), updating: make(chan struct{}, 1)}
-	cfg.Notes.Wrote = v.wrote
+	v := &Vault{engine: cfg.Engine, logger: cfg.Logger}
 	notes, err := vault.Open(cfg.Notes)
 	if err != nil {
 		return nil, err
@@ -87,8 +76,7 @@ func (cfg *VaultConfig) findIndex(ctx context.Context, notes *vault.Vault) error
 // Close releases the vault.
 func (v *Vault) Close() error { return errors.Join(v.index.Close(), v.Notes.Close()) }
 
-// Maintain writes what a crash has left unwritten, and then keeps the index up to date
-// until ctx is cancelled.
+// Maintain writes what a crash has left unwritten.
 func (v *Vault) Maintain(ctx context.Context) {
 	if _, err := v.Editor.Resume(ctx); err != nil && ctx.Err() == nil {
 		v.logger.WarnContext(ctx, "a move of a note that was interrupted was not completed; sync tries again", "error", err)
@@ -96,54 +84,12 @@ func (v *Vault) Maintain(ctx context.Context) {
 	if _, err := v.Sessions.Sync(ctx, v.engine, false); err != nil && ctx.Err() == nil {
 		v.logger.WarnContext(ctx, "notes that are behind their sessions were not written; sync tries again", "error", err)
 	}
-	v.index.Watch(ctx)
 }
 
-// wrote records that a note was written.
-func (v *Vault) wrote(uri vault.URI) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.written[uri] = true
-}
-
-// refresh brings the index up to date: with all notes the first time, then with those that
-// this process has written. Changes of other programs are found by [index.Index.Watch].
-func (v *Vault) refresh(ctx context.Context, progress func(index.Progress)) error {
-	select {
-	case v.updating <- struct{}{}:
-	case <-ctx.Done():
-		return &sequent.Error{Code: sequent.CodeCanceled, Msg: "the call was cancelled", Err: ctx.Err()}
-	}
-	defer func() { <-v.updating }()
-	v.mu.Lock()
-	synced, written := v.synced, slices.Collect(maps.Keys(v.written))
-	clear(v.written)
-	v.mu.Unlock()
-	var err error
-	switch {
-	case !synced:
-		_, err = v.index.Sync(ctx, progress)
-	case len(written) > 0:
-		err = v.index.Refresh(ctx, written...)
-	}
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.synced = synced || err == nil
-	if err != nil {
-		for _, uri := range written {
-			v.written[uri] = true // for the next search
-		}
-	}
-	return err
-}
-
-// Search finds notes, best first. It finds what this process has written before the call.
-// It calls progress, unless that is nil, while it indexes the notes for the first time.
+// Search finds notes, best first, as they are now. It calls progress, unless that is nil, while
+// it indexes notes that have changed.
 func (v *Vault) Search(ctx context.Context, q index.Query, progress func(index.Progress)) (index.Results, error) {
-	if err := v.refresh(ctx, progress); err != nil {
-		return index.Results{}, err
-	}
-	return v.index.Search(ctx, q)
+	return v.index.Search(ctx, q, progress)
 }
 
 // DeleteNote deletes a note from the vault and from the index.
@@ -151,7 +97,8 @@ func (v *Vault) DeleteNote(ctx context.Context, uri vault.URI) error {
 	if err := v.Notes.Delete(ctx, uri, nil); err != nil {
 		return err
 	}
-	return v.index.Refresh(ctx, uri)
+	_, err := v.index.Sync(ctx, nil)
+	return err
 }
 
 // A SyncReport is the result of [Vault.Sync].

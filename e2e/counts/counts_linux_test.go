@@ -250,7 +250,7 @@ func (r row) inProcess(t *testing.T, got figures) {
 		t.Fatal(err)
 	}
 	defer a.Close()
-	if _, err := a.Vaults(false); err != nil { // nothing indexes notes beside the calls
+	if _, err := a.Vaults(false); err != nil { // nothing is written beside the calls
 		t.Fatal(err)
 	}
 	done := make(chan error, 1)
@@ -320,7 +320,7 @@ func (r row) traced(t *testing.T, program, strace string, got figures) {
 	cfg := r.config(dir)
 	log := filepath.Join(dir, "strace")
 	traced := filepath.Join(dir, "traced")
-	// The program stays the child of the test. Without inotify, nothing indexes notes beside the calls.
+	// The program stays the child of the test. Without inotify, nothing is written beside the calls.
 	script := fmt.Sprintf("#!/bin/sh\nexec '%s' -D -f -qq -o '%s' -e signal=none -e trace=%s -e inject=inotify_init1:error=EMFILE '%s' \"$@\"\n",
 		strace, log, "%file,inotify_init1,read,write,pread64,pwrite64,writev,fsync,fdatasync,flock,ftruncate,close,getdents64,fstat", program)
 	if err := os.WriteFile(traced, []byte(script), 0o700); err != nil {

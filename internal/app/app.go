@@ -20,7 +20,6 @@ import (
 	"github.com/sequent-dev/sequent/dialect"
 	"github.com/sequent-dev/sequent/internal/app/vaults"
 	"github.com/sequent-dev/sequent/internal/audit"
-	"github.com/sequent-dev/sequent/internal/limits"
 	"github.com/sequent-dev/sequent/internal/telemetry"
 	"github.com/sequent-dev/sequent/store/postgres"
 	"github.com/sequent-dev/sequent/store/sqlite"
@@ -97,8 +96,7 @@ type App struct {
 	audit     *auditor             // nil for none
 	telemetry *telemetry.Telemetry // nil if nothing is collected
 
-	drafts  *web.Drafts     // thoughts that models are writing; nil unless the viewer is served
-	limiter *limits.Limiter // of the server's clients; nil without a server, and before it serves
+	drafts *web.Drafts // thoughts that models are writing; nil unless the viewer is served
 
 	projects projects // that calls have come from
 

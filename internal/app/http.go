@@ -171,9 +171,9 @@ func (a *App) ServeHTTP(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	a.limiter = handler.Limiter()
+	limiter := handler.Limiter()
 	pages := web.Config{
-		Engine: a.Engine, Store: a.store, Gate: handler.Gate(), Limiter: a.limiter,
+		Engine: a.Engine, Store: a.store, Gate: handler.Gate(), Limiter: limiter,
 		Auth: edge.admits, SignIn: edge.signIn, PublicURL: cfg.OIDC.public(),
 		Version: a.config.Version, Logger: a.logger, Ending: ctx, Drafts: a.drafts,
 	}
@@ -189,7 +189,7 @@ func (a *App) ServeHTTP(ctx context.Context) error {
 	}
 	defer stop()
 	if a.telemetry != nil {
-		a.telemetry.Watch(telemetry.Sources{Limits: a.limiter.Stats})
+		a.telemetry.Watch(telemetry.Sources{Limits: limiter.Stats})
 	}
 	listener, err := listen(ctx, edge.addr)
 	if err != nil {

@@ -11,14 +11,13 @@ import (
 	"github.com/sequent-dev/sequent/dialect"
 	"github.com/sequent-dev/sequent/dialect/wiki"
 	"github.com/sequent-dev/sequent/internal/app/vaults"
-	"github.com/sequent-dev/sequent/internal/limits"
 	"github.com/sequent-dev/sequent/llm"
 	"github.com/sequent-dev/sequent/llm/openai"
 )
 
-// Vaults returns the vaults, which the app closes. With watch, they are maintained in the
-// background once they are opened.
-func (a *App) Vaults(watch bool) (*vaults.Vaults, error) {
+// Vaults returns the vaults, which the app closes. With maintain, what a
+// crash has left unwritten is written in the background once they are opened.
+func (a *App) Vaults(maintain bool) (*vaults.Vaults, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.vaults != nil {
@@ -29,7 +28,7 @@ func (a *App) Vaults(watch bool) (*vaults.Vaults, error) {
 		return nil, err
 	}
 	cfg := vaults.Config{
-		Dir: dir, Engine: a.Engine, Agent: a.config.Agent, Watch: watch, Turn: a.turn, MaxNotes: a.config.QuotaNotes, Logger: a.logger,
+		Dir: dir, Engine: a.Engine, Agent: a.config.Agent, Maintain: maintain, MaxNotes: a.config.QuotaNotes, Logger: a.logger,
 	}
 	if cache, err := os.UserCacheDir(); err == nil { // else read-only vaults are refused
 		cfg.Cache = filepath.Join(cache, "sequent", "vaults")
@@ -47,24 +46,6 @@ func (a *App) Vaults(watch bool) (*vaults.Vaults, error) {
 	}
 	a.vaults = vaults.New(cfg)
 	return a.vaults, nil
-}
-
-// turn waits until the vault of an owner may be indexed in the background, which counts as a heavy
-// call of that client of the server. The local user has no limits.
-func (a *App) turn(ctx context.Context, owner string) (done func(), err error) {
-	if owner == "" || a.limiter == nil {
-		return func() {}, nil
-	}
-	client := a.limiter.Client(limits.Subject(owner))
-	turn := client.Turn()
-	if err := turn.Take(ctx); err != nil {
-		client.Release()
-		if errors.Is(err, limits.ErrEnding) {
-			<-ctx.Done() // the vault is about to be closed
-		}
-		return nil, cmp.Or(ctx.Err(), err)
-	}
-	return func() { turn.Give(); client.Release() }, nil
 }
 
 // buildWiki opens the local user's folder if the configuration names it or the dialect, so

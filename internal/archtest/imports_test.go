@@ -55,7 +55,7 @@ var rules = []rule{
 		"a store depends on the engine's types and its database"},
 
 	{"archive", []string{".", "internal/durable", "internal/jsonscan", "internal/lazyregexp", "internal/printable"}, "files are projections of sessions"},
-	{"vault/index", []string{".", "internal/lazyregexp", "textsearch", "vault", "vault/wikilink", "modernc.org/sqlite/...", "github.com/gofrs/flock", "github.com/fsnotify/fsnotify"},
+	{"vault/index", []string{".", "internal/lazyregexp", "textsearch", "vault", "vault/wikilink", "modernc.org/sqlite/...", "github.com/gofrs/flock"},
 		"it indexes notes and declares an interface for embeddings"},
 	{"vault/wikilink", []string{"internal/lazyregexp", "golang.org/x/text/..."}, "it depends on Markdown, not on the vault"},
 	{"vault/thinking", []string{".", "internal/lazyregexp", "internal/printable", "vault", "vault/wikilink"}, "files of sessions are notes of a vault"},

@@ -4,7 +4,7 @@
 //	x := index.New(index.Config{Vault: v})
 //	defer x.Close()
 //	report, err := x.Sync(ctx, nil)
-//	results, err := x.Search(ctx, index.Query{Text: "token refresh"})
+//	results, err := x.Search(ctx, index.Query{Text: "token refresh"}, nil)
 //	around, err := x.Context(ctx, index.ContextQuery{Concept: "rate limiting"})
 //
 // The index is a SQLite file in the vault's folder .sequent. Several processes
@@ -25,7 +25,6 @@
 //
 // # Freshness
 //
-// Searches find what is in the index. [Index.Sync] reads the notes that have changed,
-// [Index.Refresh] those that the caller knows to have changed. While [Index.Watch] runs,
-// it finds the changes of other programs.
+// Searches find notes as they are: each first reads the notes whose size or time has
+// changed, whoever changed them. [Index.Sync] does the same, and asks for all embeddings.
 package index

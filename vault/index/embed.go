@@ -1,20 +1,20 @@
 package index
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"database/sql"
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strings"
 
 	"github.com/gofrs/flock"
 
-	"github.com/sequent-dev/sequent/vault"
+	"github.com/sequent-dev/sequent"
 )
 
 const (
@@ -26,9 +26,6 @@ const (
 // passages divides a note into the texts that get vectors: runs of paragraphs of
 // up to passageBytes, each after the title.
 func (d *document) passages() []string {
-	if d.gone {
-		return nil
-	}
 	var out []string
 	var b strings.Builder
 	flush := func() {
@@ -59,95 +56,55 @@ func (d *document) passages() []string {
 	return out
 }
 
-// embed asks the Embedder for the missing vectors and returns for how many texts it
-// asked. One process embeds at a time. It reads the notes anew.
-func (x *Index) embed(ctx context.Context, progress func(Progress)) (asked int, err error) {
+// key returns the key of a passage.
+func (x *Index) key(text string) string {
+	return fmt.Sprintf("%x", sha256.Sum256([]byte(x.cfg.Model+"\x00"+text)))
+}
+
+// embed asks the Embedder for vectors that are missing, all of them or those of one call,
+// and returns for how many texts it asked. One process embeds at a time.
+func (x *Index) embed(ctx context.Context, progress func(Progress), all bool) (asked int, err error) {
 	if x.cfg.Embedder == nil {
 		return 0, nil
 	}
 	only := flock.New(x.path+"-embed.lock", flock.SetPermissions(0o600))
 	if locked, err := only.TryLock(); err != nil || !locked {
-		return 0, wrap(err)
-	}
-	defer func() { _ = only.Unlock() }() // it closes the file, which unlocks in any case
-	var lacking []string
-	err = x.read(ctx, func(tx *sql.Tx) (err error) {
-		lacking, err = column[string](ctx, tx, "SELECT path FROM notes WHERE embedded != ? ORDER BY path", x.cfg.Model)
-		return err
-	})
-	for done := 0; done < len(lacking) && err == nil; {
-		some := lacking[done:min(done+maxTexts, len(lacking))]
-		notes := make([]vault.URI, len(some))
-		for i, p := range some {
-			notes[i], _ = vault.PathURI(p) // it was one
-		}
-		docs, _ := x.load(ctx, notes)
-		if _, err = x.apply(ctx, docs); err == nil {
-			var n int
-			n, err = x.embedNotes(ctx, docs)
-			asked += n
-		}
-		done += len(some)
-		progress(Progress{"embedding", done, len(lacking)})
-	}
-	if err == nil && len(lacking) > 0 {
-		err = x.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-			_, err := tx.ExecContext(ctx, "DELETE FROM vectors WHERE key NOT IN (SELECT key FROM passages)")
-			return err
-		})
-	}
-	return asked, wrap(err)
-}
-
-// embedNotes stores the vectors of notes, and returns for how many texts it asked the
-// model.
-func (x *Index) embedNotes(ctx context.Context, docs []document) (asked int, err error) {
-	texts := make(map[string]string) // by their keys, which are the SHA-256 of the model and the text
-	keys := make([][]string, len(docs))
-	for i := range docs {
-		for _, text := range docs[i].passages() {
-			key := fmt.Sprintf("%x", sha256.Sum256([]byte(x.cfg.Model+"\x00"+text)))
-			keys[i] = append(keys[i], key)
-			texts[key] = text
-		}
-	}
-	var missing []string
-	if err := x.read(ctx, func(tx *sql.Tx) (err error) {
-		missing, err = column[string](ctx, tx, "SELECT value FROM json_each(?) WHERE value NOT IN (SELECT key FROM vectors)",
-			list(slices.Sorted(maps.Keys(texts))))
-		return err
-	}); err != nil {
 		return 0, err
 	}
-	vectors := make(map[string][]byte)
-	for some := range slices.Chunk(missing, maxTexts) {
-		ask := make([]string, len(some))
-		for i, key := range some {
-			ask[i] = texts[key]
+	defer func() { _ = only.Unlock() }() // it closes the file, which unlocks in any case
+	for {
+		var keys, texts []string
+		missing := 0
+		if err := x.view(ctx, func(t *tx) {
+			const lacking = " FROM passages WHERE note IN (SELECT id FROM notes WHERE model = ?) AND key NOT IN (SELECT key FROM vectors)"
+			var key, text string
+			t.each("SELECT DISTINCT key, text"+lacking+" LIMIT ?", []any{x.cfg.Model, maxTexts}, func() {
+				keys, texts = append(keys, key), append(texts, text)
+			}, &key, &text)
+			t.each("SELECT count(DISTINCT key)"+lacking, []any{x.cfg.Model}, nil, &missing)
+		}); err != nil || len(keys) == 0 {
+			return asked, err
 		}
-		got, err := x.ask(ctx, ask)
+		vectors, err := x.ask(ctx, texts)
 		if err != nil {
 			return asked, err
 		}
-		asked += len(some)
-		for i, key := range some {
-			vectors[key] = pack(got[i])
+		if err := x.write(ctx, func(t *tx) {
+			for i, key := range keys {
+				t.exec("INSERT OR REPLACE INTO vectors VALUES (?, ?)", key, pack(vectors[i]))
+			}
+			t.exec("DELETE FROM vectors WHERE key NOT IN (SELECT key FROM passages)")
+		}); err != nil {
+			return asked, err
+		}
+		asked += len(keys)
+		if progress != nil {
+			progress(Progress{"embedding", asked, asked + missing - len(keys)})
+		}
+		if !all {
+			return asked, nil
 		}
 	}
-	return asked, x.write(ctx, func(ctx context.Context, tx *sql.Tx) (err error) {
-		exec := executor(ctx, tx, &err)
-		for key, vector := range vectors {
-			exec("INSERT OR REPLACE INTO vectors VALUES (?, ?)", key, vector)
-		}
-		for i := range docs { // unless another process has changed it
-			where := []any{docs[i].info.URI.Path(), docs[i].hash[:]}
-			exec(`INSERT OR REPLACE INTO passages
-				SELECT notes.id, j.key, value FROM notes, json_each(?) AS j WHERE notes.path = ? AND hash = ?`,
-				append([]any{list(keys[i])}, where...)...)
-			exec("UPDATE notes SET embedded = ? WHERE path = ? AND hash = ?", append([]any{x.cfg.Model}, where...)...)
-		}
-		return err
-	})
 }
 
 // ask returns vectors of length 1 for texts. An error has the code
@@ -168,7 +125,9 @@ func (x *Index) ask(ctx context.Context, texts []string) ([][]float32, error) {
 		vectors[i], err = unit(vectors[i])
 	}
 	if err != nil {
-		return nil, embeddingsFailed(err)
+		return nil, &sequent.Error{
+			Code: CodeEmbeddingsFailed, Msg: "the embedding model did not answer", Fix: "try again, or search with mode FullText", Err: err,
+		}
 	}
 	return vectors, nil
 }
@@ -198,4 +157,84 @@ func pack(vector []float32) []byte {
 		out = binary.LittleEndian.AppendUint32(out, math.Float32bits(f))
 	}
 	return out
+}
+
+// queryVector returns the vector of a query's text, and asks for vectors of notes that have
+// changed since. A hybrid search waits at most Config.EmbedTimeout.
+func (x *Index) queryVector(ctx context.Context, q *Query) ([]float32, error) {
+	if q.Mode == Hybrid {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, x.cfg.EmbedTimeout)
+		defer cancel()
+	}
+	if _, err := x.embed(ctx, nil, false); err != nil {
+		return nil, err
+	}
+	got, err := x.ask(ctx, []string{strings.TrimSpace(q.Text)})
+	if err != nil {
+		return nil, err
+	}
+	return got[0], nil
+}
+
+const (
+	// nearFloor is how near in meaning a hit without words and links must be, on a
+	// scale from 0, the average of two passages, to 1, the same text.
+	nearFloor = 0.2
+	maxNear   = 50 // hits without words and links, in a hybrid search
+)
+
+// addNear sets the semantic scores of the candidates. The nearest notes become hits; in mode
+// Semantic, all.
+func (s *search) addNear(out *Results) {
+	cosines, usual := s.cosines()
+	if lacking := int(s.notes) - len(cosines); lacking > 0 {
+		out.Warning = fmt.Sprintf("%d of %d notes have no embeddings yet and are not found by meaning; "+
+			"sync makes them, or sequent vault rebuild if the model has changed", lacking, int(s.notes))
+	}
+	var near []*found
+	for id, c := range cosines {
+		if f := s.found[id]; f != nil && c > 0 {
+			f.semantic, f.near = min(c, 1), min(max((c-usual)/max(1-usual, 1e-9), 0), 1)
+			near = append(near, f)
+		}
+	}
+	slices.SortFunc(near, func(a, b *found) int { return cmp.Or(cmp.Compare(b.semantic, a.semantic), cmp.Compare(a.id, b.id)) })
+	for i, f := range near {
+		f.hit = f.hit || s.query.Mode == Semantic || i < maxNear && f.near >= nearFloor
+	}
+}
+
+// cosines returns the cosine of the query and the nearest passage of each note, and the
+// average cosine of two different passages, which is what a model gives to unrelated
+// texts: 0.1 with some models, 0.7 with others. It follows from the sum of all vectors,
+// whose square is the sum of the cosines of all pairs.
+func (s *search) cosines() (best map[int64]float64, usual float64) {
+	best = make(map[int64]float64)
+	sum := make([]float64, len(s.vector))
+	count := 0.0
+	var id int64
+	var data sql.RawBytes
+	s.tx.each("SELECT p.note, v.vector FROM notes n JOIN passages p ON p.note = n.id JOIN vectors v ON v.key = p.key WHERE n.model = ?",
+		[]any{s.index.cfg.Model}, func() {
+			if len(data) != 4*len(sum) {
+				return // the model has changed under its name; vault rebuild embeds all notes again
+			}
+			cosine := 0.0
+			for i, f := range s.vector {
+				v := math.Float32frombits(binary.LittleEndian.Uint32(data[4*i:]))
+				cosine += float64(f * v)
+				sum[i] += float64(v)
+			}
+			best[id] = max(best[id], cosine)
+			count++
+		}, &id, &data)
+	if count < 2 {
+		return best, 0
+	}
+	square := 0.0
+	for _, f := range sum {
+		square += f * f
+	}
+	return best, max((square-count)/(count*(count-1)), 0)
 }

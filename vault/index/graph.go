@@ -3,8 +3,6 @@ package index
 import (
 	"cmp"
 	"context"
-	"database/sql"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -15,10 +13,10 @@ import (
 // A ContextQuery asks for the relations of a concept.
 type ContextQuery struct {
 	Concept string // in any spelling, with or without brackets
-	// Depth is how many relations to follow, 0 to 10: 1 returns only direct ones,
+	// Depth is how many relations to follow, at most 10: 1 returns only direct ones,
 	// 0 none.
 	Depth          int
-	MaxEntities    int  // of each of the two lists, 1 to 1000; 0 means 20
+	MaxEntities    int  // of each of the two lists, at most 1000; 0 means 20
 	IncludeContent bool // with a preview for each direct relation
 }
 
@@ -60,25 +58,19 @@ const (
 )
 
 // Context returns the concepts that are related to a concept, those that are
-// related to them, and so on, strongest first.
+// related to them, and so on, strongest first. It first indexes the notes that have changed.
 func (x *Index) Context(ctx context.Context, q ContextQuery) (out Context, err error) {
-	q.MaxEntities = cmp.Or(q.MaxEntities, defaultEntities)
+	q.MaxEntities = min(max(cmp.Or(q.MaxEntities, defaultEntities), 1), maxEntities)
 	name := wikilink.Normalize(strings.Trim(strings.TrimSpace(q.Concept), "[]"))
-	switch {
-	case name == "":
+	if name == "" {
 		return out, invalid("conceptName", "the concept has no name", "write the text of a WikiLink")
-	case q.Depth < 0 || q.Depth > maxDepth:
-		return out, invalid("depth", fmt.Sprintf("depth is %d", q.Depth), fmt.Sprintf("use 0 to %d", maxDepth))
-	case q.MaxEntities < 0 || q.MaxEntities > maxEntities:
-		return out, invalid("maxEntities", fmt.Sprintf("maxEntities is %d", q.MaxEntities), fmt.Sprintf("use 1 to %d", maxEntities))
 	}
-	err = x.read(ctx, func(tx *sql.Tx) error {
-		out = Context{Concept: name} // not that of an attempt that found damage
-		const count = "SELECT count(*) FROM links WHERE concept = ? AND NOT named"
-		if err := tx.QueryRowContext(ctx, count, name).Scan(&out.Notes); err != nil {
-			return err
-		}
-		return around(ctx, tx, q, &out)
+	err = x.current(ctx, nil, func(Report) error {
+		out = Context{Concept: name}
+		return x.view(ctx, func(t *tx) {
+			t.each("SELECT count(*) FROM links WHERE concept = ? AND NOT named", []any{name}, nil, &out.Notes)
+			around(t, q, &out)
+		})
 	})
 	if err == nil && q.IncludeContent {
 		x.addPreviews(ctx, &out)
@@ -87,16 +79,13 @@ func (x *Index) Context(ctx context.Context, q ContextQuery) (out Context, err e
 }
 
 // around adds the relations of a concept.
-func around(ctx context.Context, tx *sql.Tx, q ContextQuery, out *Context) error {
+func around(t *tx, q ContextQuery, out *Context) {
 	reached := map[string]bool{out.Concept: true}
 	frontier := []string{out.Concept}
-	for distance := 1; distance <= q.Depth && len(frontier) > 0; distance++ {
+	for distance := 1; distance <= min(q.Depth, maxDepth) && len(frontier) > 0; distance++ {
 		var next []Relation
 		for _, from := range frontier {
-			related, complete, err := neighbours(ctx, tx, from)
-			if err != nil {
-				return err
-			}
+			related, complete := neighbours(t, from)
 			next = append(next, related...)
 			out.Incomplete = out.Incomplete || !complete
 		}
@@ -122,7 +111,6 @@ func around(ctx context.Context, tx *sql.Tx, q ContextQuery, out *Context) error
 			}
 		}
 	}
-	return nil
 }
 
 // strongest orders relations by the number of notes, most first, then by name.
@@ -139,14 +127,11 @@ const neighbouring = `
 
 // neighbours returns the relations of a concept, unordered; Via is the concept. It reads
 // the notes changed last first, and reports whether it has read them all.
-func neighbours(ctx context.Context, tx *sql.Tx, concept string) (list []Relation, complete bool, err error) {
+func neighbours(t *tx, concept string) (list []Relation, complete bool) {
 	places := make(map[string]int) // in list
 	read := 0
-	err = each(ctx, tx, func(scan scanner) error {
-		var p, other string
-		if err := scan(&p, &other); err != nil {
-			return err
-		}
+	var p, other string
+	t.each(neighbouring, []any{concept, maxRead}, func() {
 		read++
 		i, ok := places[other]
 		if !ok {
@@ -156,13 +141,11 @@ func neighbours(ctx context.Context, tx *sql.Tx, concept string) (list []Relatio
 		}
 		r := &list[i]
 		if r.Count++; r.Count <= maxFiles {
-			uri, err := vault.PathURI(p)
+			uri, _ := vault.PathURI(p) // it was one
 			r.Files = append(r.Files, uri)
-			return err
 		}
-		return nil
-	}, neighbouring, concept, maxRead)
-	return list, read < maxRead, err
+	}, &p, &other)
+	return list, read < maxRead
 }
 
 // addPreviews adds a piece of text to the direct relations. It shows no note twice.
@@ -175,44 +158,35 @@ func (x *Index) addPreviews(ctx context.Context, out *Context) {
 		if at < 0 {
 			continue
 		}
-		r.PreviewFrom = r.Files[at]
-		shown[r.PreviewFrom] = true
-		body := x.body(ctx, r.PreviewFrom)
+		body := x.body(ctx, r.Files[at])
 		if left -= len(body); left < 0 {
-			r.PreviewFrom, out.Incomplete = "", true
+			out.Incomplete = true
 			return
 		}
+		shown[r.Files[at]] = true
+		r.PreviewFrom = r.Files[at]
 		r.Preview, _ = excerpt(body, nil, []string{r.Name, out.Concept})
 	}
 }
 
-// addLinked adds the notes that link to a concept of the query or have its name, and sets
-// the graph scores of all candidates. Notes that link to the same concepts are equally
-// close; their words decide between them.
-func (s *search) addLinked(ctx context.Context) error {
+// addLinked makes the notes hits that link to a concept of the query or have its name, and
+// sets graph scores. Notes that link to the same concepts are equally close; their words
+// decide between them.
+func (s *search) addLinked() {
 	const relatedWeight, maxRelated = 0.5, 20
-	scores := make(map[int64]float64)
 	for _, concept := range s.request.links {
-		if err := each(ctx, s.tx, func(scan scanner) error {
-			var id int64
-			var share float64
-			err := scan(&id, &share)
-			if share == 1 {
-				s.get(id)
-			}
-			scores[id] += share / float64(len(s.request.links))
-			return err
-		}, `SELECT note, max(share) FROM (
+		var id int64
+		var share float64
+		s.tx.each(`SELECT note, max(share) FROM (
 				SELECT note, 1.0 AS share FROM links WHERE concept = ?1
 				UNION ALL
 				SELECT note, ?3 FROM links WHERE NOT named AND concept IN (
 					SELECT concept FROM (`+neighbouring+`) GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT ?4)
-			) GROUP BY note`, concept, maxRead, relatedWeight, maxRelated); err != nil {
-			return err
-		}
+			) GROUP BY note`, []any{concept, maxRead, relatedWeight, maxRelated}, func() {
+			if f := s.found[id]; f != nil {
+				f.hit = f.hit || share == 1
+				f.graph += share / float64(len(s.request.links))
+			}
+		}, &id, &share)
 	}
-	for id, f := range s.found {
-		f.graph = scores[id]
-	}
-	return nil
 }

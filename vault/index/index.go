@@ -37,23 +37,15 @@ type Config struct {
 	// EmbedTimeout limits how long a hybrid search waits for the Embedder before
 	// it continues without meaning; 0 means 10 seconds.
 	EmbedTimeout time.Duration
-	// Debounce is how long Watch waits for further changes after one; 0 means
-	// 200 milliseconds.
-	Debounce time.Duration
-	// Rescan is the interval at which Watch looks at all notes, because the
-	// operating system does not report every change; 0 means a minute.
-	Rescan time.Duration
-	// Turn is called before Watch reads notes, of 1 MiB at most or a single one, and done when they
-	// are indexed: both take the processor for long. Nil means that Watch never waits.
-	Turn func(ctx context.Context) (done func(), err error)
 	// Log receives failures that are not returned; nil discards them.
 	Log *slog.Logger
 }
 
 // An Index finds notes. It is safe for concurrent use, also by several processes.
 type Index struct {
-	cfg  Config
-	path string // of the file
+	cfg      Config
+	path     string        // of the file
+	scanning chan struct{} // held while changed notes are indexed, so that many calls cost what one does
 
 	mu     sync.Mutex // guards the fields below
 	db     *sql.DB    // nil until it is first used, and after it was discarded
@@ -66,17 +58,13 @@ func New(cfg Config) *Index {
 	if cfg.Vault == nil || cfg.Embedder != nil && cfg.Model == "" {
 		panic("index: Config.Vault is nil, or Config.Embedder has no Config.Model")
 	}
+	if cfg.Embedder == nil {
+		cfg.Model = ""
+	}
 	cfg.Dir = cmp.Or(cfg.Dir, filepath.Join(cfg.Vault.Dir(), ".sequent"))
 	cfg.EmbedTimeout = cmp.Or(cfg.EmbedTimeout, 10*time.Second)
-	cfg.Debounce = cmp.Or(cfg.Debounce, 200*time.Millisecond)
-	cfg.Rescan = cmp.Or(cfg.Rescan, time.Minute)
-	if cfg.Turn == nil {
-		cfg.Turn = atOnce
-	}
-	if cfg.Log == nil {
-		cfg.Log = slog.New(slog.DiscardHandler)
-	}
-	return &Index{cfg: cfg, path: filepath.Join(cfg.Dir, "index.db")}
+	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
+	return &Index{cfg: cfg, path: filepath.Join(cfg.Dir, "index.db"), scanning: make(chan struct{}, 1)}
 }
 
 // Close closes the file when the calls in progress have returned. Later calls fail.
@@ -98,7 +86,7 @@ func (x *Index) release() (err error) {
 // format is the version of the schema and of what is stored in it, which includes how
 // package textsearch cuts texts and shortens words. A file of another version is
 // replaced.
-const format = 5
+const format = 6
 
 // The table words holds words that package textsearch has cut, because FTS5's own
 // tokenizers take a Chinese sentence for one word. A text of another script than that is
@@ -112,7 +100,7 @@ CREATE TABLE notes(
 	hash BLOB NOT NULL,        -- SHA-256 of the file
 	title TEXT NOT NULL,
 	tags TEXT NOT NULL,        -- each with a space before and after it
-	embedded TEXT NOT NULL DEFAULT '' -- the model, once all passages have vectors
+	model TEXT NOT NULL        -- that the note has passages for; empty if it has none
 );
 CREATE TABLE links(
 	concept TEXT NOT NULL,
@@ -123,9 +111,15 @@ CREATE TABLE links(
 CREATE INDEX links_note ON links(note, named, concept);
 CREATE VIRTUAL TABLE words USING fts5(head, body, tokenize='ascii');
 INSERT INTO words(words, rank) VALUES ('secure-delete', 1), ('hashsize', 4194304);
-CREATE TABLE passages(note INTEGER NOT NULL, seq INTEGER NOT NULL, key TEXT NOT NULL, PRIMARY KEY (note, seq)) WITHOUT ROWID;
+CREATE TABLE passages(
+	note INTEGER NOT NULL,
+	key TEXT NOT NULL,         -- SHA-256 of the model and the text
+	text TEXT NOT NULL,
+	PRIMARY KEY (note, key)
+) WITHOUT ROWID;
+CREATE INDEX passages_key ON passages(key);
 CREATE TABLE vectors(
-	key TEXT NOT NULL PRIMARY KEY,      -- SHA-256 of the model and the text
+	key TEXT NOT NULL PRIMARY KEY,
 	vector BLOB NOT NULL       -- 32-bit floats, little-endian, of length 1
 );
 CREATE TRIGGER removed AFTER DELETE ON notes BEGIN
@@ -143,7 +137,7 @@ func (x *Index) open(ctx context.Context) (*sql.DB, error) {
 		return x.db, nil
 	}
 	if x.closed {
-		return nil, errClosed
+		return nil, unavailable("the index is closed", "restart the program", nil)
 	}
 	if err := x.create(); err != nil {
 		return nil, err
@@ -181,16 +175,12 @@ func (x *Index) create() error {
 	}
 	info, err := os.Lstat(x.path)
 	if err == nil && !info.Mode().IsRegular() {
-		return errForeign
+		return unavailable("index.db in the folder .sequent of the vault is not an ordinary file", "move it away", nil)
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	f, err := os.OpenFile(x.path, os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return err
-	}
-	return f.Close()
+	return os.WriteFile(x.path, nil, 0o600)
 }
 
 // discard removes the file. A process that has it open continues with it.
@@ -208,18 +198,15 @@ func (x *Index) discard() error {
 
 // prepare creates the schema in an empty file.
 func prepare(ctx context.Context, db *sql.DB) error {
-	err := inTx(ctx, db, nil, func(tx *sql.Tx) error {
+	err := transact(ctx, db, nil, func(t *tx) {
 		var version, objects int
-		err := tx.QueryRowContext(ctx, "SELECT user_version, (SELECT count(*) FROM sqlite_schema) FROM pragma_user_version").Scan(
-			&version, &objects)
-		if err == nil && objects == 0 {
-			version = format
-			_, err = tx.ExecContext(ctx, schema+fmt.Sprintf("PRAGMA user_version=%d", format))
+		t.each("SELECT user_version, (SELECT count(*) FROM sqlite_schema) FROM pragma_user_version", nil, nil, &version, &objects)
+		switch {
+		case t.err == nil && objects == 0:
+			t.exec(schema + fmt.Sprintf("PRAGMA user_version=%d", format))
+		case t.err == nil && version != format:
+			t.err = errDamaged
 		}
-		if err == nil && version != format {
-			err = errDamaged
-		}
-		return err
 	})
 	if err == nil {
 		_, _ = db.ExecContext(ctx, "PRAGMA journal_mode=wal") // only makes writers and readers wait less
@@ -227,90 +214,87 @@ func prepare(ctx context.Context, db *sql.DB) error {
 	return err
 }
 
-// A scanner reads the columns of a row, as [sql.Rows.Scan] does.
-type scanner func(columns ...any) error
+// A tx is a transaction. After an error its methods do nothing.
+type tx struct {
+	*sql.Tx
+	ctx context.Context
+	err error
+}
 
-// each calls f with each row of a query.
-func each(ctx context.Context, tx *sql.Tx, f func(scanner) error, query string, args ...any) error {
-	rows, err := tx.QueryContext(ctx, query, args...)
-	if err != nil {
-		return err
+func (t *tx) exec(query string, args ...any) {
+	if t.err == nil {
+		_, t.err = t.ExecContext(t.ctx, query, args...)
+	}
+}
+
+// each scans each row of a query into columns and then calls f, unless it is nil.
+func (t *tx) each(query string, args []any, f func(), columns ...any) {
+	if t.err != nil {
+		return
+	}
+	rows, err := t.QueryContext(t.ctx, query, args...)
+	if t.err = err; err != nil {
+		return
 	}
 	defer func() { _ = rows.Close() }() // Err has the error
 	for rows.Next() {
-		if err := f(rows.Scan); err != nil {
-			return err
+		if t.err = rows.Scan(columns...); t.err != nil {
+			return
+		}
+		if f != nil {
+			f()
 		}
 	}
-	return rows.Err()
+	t.err = rows.Err()
 }
 
-// column returns the only column of a query.
-func column[T any](ctx context.Context, tx *sql.Tx, query string, args ...any) (all []T, err error) {
-	return all, each(ctx, tx, func(scan scanner) error {
-		var v T
-		err := scan(&v)
-		all = append(all, v)
-		return err
-	}, query, args...)
-}
-
-func inTx(ctx context.Context, db *sql.DB, opts *sql.TxOptions, f func(*sql.Tx) error) error {
-	tx, err := db.BeginTx(ctx, opts)
+func transact(ctx context.Context, db *sql.DB, opts *sql.TxOptions, f func(*tx)) error {
+	begun, err := db.BeginTx(ctx, opts)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = tx.Rollback() }() // does nothing after a commit
-	if err := f(tx); err != nil {
-		return err
+	defer func() { _ = begun.Rollback() }() // does nothing after a commit
+	t := &tx{Tx: begun, ctx: ctx}
+	if f(t); t.err != nil {
+		return t.err
 	}
-	return tx.Commit()
-}
-
-// executor returns a function that executes statements until the first error.
-func executor(ctx context.Context, tx *sql.Tx, err *error) func(query string, args ...any) {
-	return func(query string, args ...any) {
-		if *err == nil {
-			_, *err = tx.ExecContext(ctx, query, args...)
-		}
-	}
+	return begun.Commit()
 }
 
 // write calls f in a transaction that no other writes beside. With a context that can be
 // cancelled, each statement would start a goroutine.
-func (x *Index) write(ctx context.Context, f func(ctx context.Context, tx *sql.Tx) error) error {
+func (x *Index) write(ctx context.Context, f func(*tx)) error {
 	db, err := x.open(ctx)
 	if err != nil {
 		return err
 	}
-	ctx = context.WithoutCancel(ctx)
-	return inTx(ctx, db, nil, func(tx *sql.Tx) error { return f(ctx, tx) })
+	return transact(context.WithoutCancel(ctx), db, nil, f)
 }
 
 // view calls f with one state of the index.
-func (x *Index) view(ctx context.Context, f func(*sql.Tx) error) error {
+func (x *Index) view(ctx context.Context, f func(*tx)) error {
 	db, err := x.open(ctx)
 	if err != nil {
 		return err
 	}
-	return inTx(ctx, db, &sql.TxOptions{ReadOnly: true}, f)
+	return transact(ctx, db, &sql.TxOptions{ReadOnly: true}, f)
 }
 
-// read is view, and rebuilds a damaged index.
-func (x *Index) read(ctx context.Context, f func(*sql.Tx) error) error {
-	return x.repairing(ctx, func() error { return x.view(ctx, f) })
-}
-
-// repairing calls f. If the index is damaged, it rebuilds it and calls f again.
-func (x *Index) repairing(ctx context.Context, f func() error) error {
-	err := f()
+// current indexes the notes that have changed, and then calls f. It does so again with an
+// empty index if the index is damaged.
+func (x *Index) current(ctx context.Context, progress func(Progress), f func(Report) error) error {
+	once := func() error {
+		report, err := x.scan(ctx, progress)
+		if err != nil {
+			return err
+		}
+		return f(report)
+	}
+	err := once()
 	if isDamage(err) && ctx.Err() == nil {
 		x.cfg.Log.WarnContext(ctx, "the index of the vault is damaged; it is rebuilt", "index", x.path, "error", err)
 		if err = x.discard(); err == nil {
-			_, err = x.sync(ctx, func(Progress) {}, atOnce)
-		}
-		if err == nil {
-			err = f()
+			err = once()
 		}
 	}
 	if err != nil && ctx.Err() != nil { // SQLite's error only says that it was interrupted

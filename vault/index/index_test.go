@@ -18,7 +18,6 @@ type box struct {
 	dir   string
 	vault *vault.Vault
 	*index.Index
-	synced bool
 }
 
 // newBox returns a box with files, given by their paths.
@@ -48,9 +47,11 @@ func (b *box) open(cfg index.Config) {
 	})
 }
 
+func (b *box) path(name string) string { return filepath.Join(b.dir, filepath.FromSlash(name)) }
+
 func (b *box) write(name, text string) {
 	b.t.Helper()
-	p := filepath.Join(b.dir, filepath.FromSlash(name))
+	p := b.path(name)
 	if err := errors.Join(os.MkdirAll(filepath.Dir(p), 0o700), os.WriteFile(p, []byte(text), 0o600)); err != nil {
 		b.t.Fatal(err)
 	}
@@ -58,14 +59,13 @@ func (b *box) write(name, text string) {
 
 func (b *box) remove(name string) {
 	b.t.Helper()
-	if err := os.RemoveAll(filepath.Join(b.dir, filepath.FromSlash(name))); err != nil {
+	if err := os.RemoveAll(b.path(name)); err != nil {
 		b.t.Fatal(err)
 	}
 }
 
 func (b *box) sync() index.Report {
 	b.t.Helper()
-	b.synced = true
 	r, err := b.Sync(b.t.Context(), nil)
 	if err != nil {
 		b.t.Fatal(err)
@@ -75,19 +75,11 @@ func (b *box) sync() index.Report {
 
 func (b *box) search(q index.Query) index.Results {
 	b.t.Helper()
-	b.syncOnce()
-	r, err := b.Search(b.t.Context(), q)
+	r, err := b.Search(b.t.Context(), q, nil)
 	if err != nil {
 		b.t.Fatalf("Search(%+v): %v", q, err)
 	}
 	return r
-}
-
-// syncOnce calls Sync before the first question.
-func (b *box) syncOnce() {
-	if !b.synced {
-		b.sync()
-	}
 }
 
 // find returns the paths of the first page, without the extension.

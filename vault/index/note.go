@@ -134,9 +134,9 @@ func words(texts []string) string {
 	return words.String() + stems.String()
 }
 
-// match returns a term in the query language of FTS5. Words hold only letters, marks and
+// expression returns a term in the query language of FTS5. Words hold only letters, marks and
 // digits, and are quoted: no input is taken for syntax.
-func match(t textsearch.Term) string {
+func expression(t textsearch.Term) string {
 	if t.IsWord() && !textsearch.Unspaced(t.Tokens[0]) {
 		return `"` + stemMark + textsearch.Stem(t.Tokens[0]) + `"`
 	}

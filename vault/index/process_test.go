@@ -22,7 +22,7 @@ func TestConcurrent(t *testing.T) {
 	for range 3 {
 		all.Go(func() {
 			for ctx.Err() == nil {
-				r, err := b.Search(t.Context(), index.Query{Text: "xyzzy [[Moving]]"})
+				r, err := b.Search(t.Context(), index.Query{Text: "xyzzy [[Moving]]"}, nil)
 				if err != nil || r.Total > 1 {
 					t.Errorf("%+v, %v", r, err)
 					return

@@ -189,7 +189,7 @@ func TestForeignFile(t *testing.T) {
 	if err := os.Symlink(filepath.Join(b.dir, "elsewhere"), b.db()); err != nil {
 		t.Skip("SKIP: no symbolic links here:", err)
 	}
-	_, err := b.Search(t.Context(), index.Query{Text: "words"})
+	_, err := b.Search(t.Context(), index.Query{Text: "words"}, nil)
 	wantCode(t, err, index.CodeUnavailable, "")
 	if _, err := os.Stat(b.path("elsewhere")); err == nil {
 		t.Error("the link was followed")
@@ -206,7 +206,7 @@ func TestReadOnlyVault(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = os.Chmod(b.dir, 0o700) }() // for the clean-up
-	_, err := b.Search(t.Context(), index.Query{Text: "words"})
+	_, err := b.Search(t.Context(), index.Query{Text: "words"}, nil)
 	wantCode(t, err, vault.CodeReadOnly, "")
 	elsewhere := &box{t: t, dir: b.dir}
 	elsewhere.open(index.Config{Dir: t.TempDir()})
@@ -221,9 +221,9 @@ func TestCanceled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, err1 := b.Sync(ctx, nil)
-	_, err2 := b.Search(ctx, index.Query{Text: "words"})
+	_, err2 := b.Search(ctx, index.Query{Text: "words"}, nil)
 	_, err3 := b.Context(ctx, index.ContextQuery{Concept: "jwt"})
-	for _, err := range []error{err1, err2, err3, b.Refresh(ctx, "memory://a.md")} {
+	for _, err := range []error{err1, err2, err3} {
 		if sequent.CodeOf(err) != sequent.CodeCanceled {
 			t.Errorf("error %v", err)
 		}
@@ -233,26 +233,36 @@ func TestCanceled(t *testing.T) {
 	}
 }
 
-func TestRefresh(t *testing.T) {
+// A search finds notes as they are now, whoever has changed them.
+//
+// covers: 001/sync-needed
+func TestChangesAreSeen(t *testing.T) {
 	t.Parallel()
-	b := newBox(t, index.Config{}, library)
-	b.sync()
-	refreshed := func(want string, uris ...vault.URI) {
-		t.Helper()
-		if err := b.Refresh(t.Context(), uris...); err != nil {
-			t.Fatal(err)
+	outside := t.TempDir()
+	b := newBox(t, index.Config{}, map[string]string{"a.md": "first words", "dir/b.md": "second", ".obsidian/h.md": "words", "h.txt": "words"})
+	rename := func(from, to string) func() error { return func() error { return os.Rename(from, to) } }
+	for _, step := range []struct {
+		do          func() error
+		query, want string
+	}{
+		{nil, "words second", "dir/b a"},
+		{func() error { b.write("a.md", "changed in place"); return nil }, "first changed", "a"},
+		{func() error { b.write("dir/c.md~", "third"); b.write("dir/.c.swp", "third"); return nil }, "third", ""},
+		{rename(b.path("dir/c.md~"), b.path("dir/c.md")), "third", "dir/c"}, // as editors save
+		{rename(b.path("dir"), b.path("moved")), "second third", "moved/b moved/c"},
+		{rename(b.path("moved"), filepath.Join(outside, "x")), "second third", ""},
+		{rename(filepath.Join(outside, "x"), b.path("back")), "second third", "back/b back/c"},
+		{func() error { b.remove("back"); return nil }, "second third", ""},
+	} {
+		if step.do != nil {
+			if err := step.do(); err != nil {
+				t.Fatal(err)
+			}
 		}
-		if got := b.text("xyzzy"); got != want {
-			t.Errorf("found %q, want %q", got, want)
+		if got := b.text(step.query); got != step.want {
+			t.Errorf("%s: found %q, want %q", step.query, got, step.want)
 		}
 	}
-	b.write("tech/new.md", "xyzzy one")
-	b.write("tech/other.md", "xyzzy two")
-	refreshed("tech/new", "memory://tech/new")
-	b.write("tech/new.md", "changed")
-	refreshed("tech/other", "memory://tech/new.md", "memory://tech/other.md")
-	b.remove("tech/other.md")
-	refreshed("", "memory://tech/other.md", "memory://never/was.md", "bad")
 }
 
 // execute runs SQL on a database file.

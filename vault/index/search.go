@@ -3,9 +3,8 @@ package index
 import (
 	"cmp"
 	"context"
-	"database/sql"
+	"errors"
 	"fmt"
-	"maps"
 	"math"
 	"math/bits"
 	"slices"
@@ -75,27 +74,21 @@ type Hit struct {
 	Semantic float64 `json:"meaning,omitempty"`
 }
 
-// check sets defaults and refuses invalid values.
+// check sets defaults, brings numbers into their ranges, and refuses a query that cannot be answered.
 func (q *Query) check() error {
 	const defaultPageSize, maxPageSize = 10, 100
 	modes := []Mode{Hybrid, FullText, Semantic}
 	q.Mode = cmp.Or(q.Mode, Hybrid)
 	mode := slices.IndexFunc(modes, func(m Mode) bool { return strings.EqualFold(string(m), string(q.Mode)) })
-	q.PageSize = cmp.Or(q.PageSize, defaultPageSize)
-	q.Page = cmp.Or(q.Page, 1)
 	switch {
 	case mode < 0:
 		return invalid("mode", fmt.Sprintf("there is no mode %.40q", q.Mode), "use Hybrid, FullText or Semantic")
-	case q.PageSize < 0 || q.PageSize > maxPageSize:
-		return invalid("pageSize", fmt.Sprintf("pageSize is %d", q.PageSize), fmt.Sprintf("use 1 to %d", maxPageSize))
-	case q.Page < 0:
-		return invalid("page", fmt.Sprintf("page is %d", q.Page), "pages are counted from 1")
-	case !(q.MinScore >= 0 && q.MinScore <= 1): // NaN neither
-		return invalid("minScore", fmt.Sprintf("minScore is %v", q.MinScore), "use 0 to 1")
 	case strings.TrimSpace(q.Text) == "":
 		return invalid("query", "the query is empty", "write at least one word")
 	}
 	q.Mode = modes[mode]
+	q.PageSize = min(max(cmp.Or(q.PageSize, defaultPageSize), 1), maxPageSize)
+	q.Page = max(q.Page, 1)
 	const scheme = "memory://"
 	if n := len(scheme); len(q.Folder) >= n && strings.EqualFold(q.Folder[:n], scheme) {
 		q.Folder = q.Folder[n:]
@@ -119,43 +112,47 @@ func parse(text string) (r request, err error) {
 	r.links = wikilink.Concepts(wikilink.InText(text))
 	r.links = r.links[:min(len(r.links), maxLinks)]
 	r.Query, err = textsearch.Parse(strings.NewReplacer("[[", " ", "]]", " ", "|", " ").Replace(text))
-	if err != nil {
-		return r, badQuery(err)
+	if e, ok := errors.AsType[*textsearch.Error](err); ok {
+		err = invalid("query", e.Msg, e.Fix)
 	}
-	return r, nil
+	return r, err
 }
 
-// Search returns the notes that match a query, best first.
+// Search returns the notes that match a query, best first. It first indexes the notes that
+// have changed, and calls progress, unless that is nil, meanwhile.
 //
 // In mode Hybrid, a hit has a word of the query, a link to one of its concepts, or
 // a passage that is clearly nearer in meaning than two notes of the vault are on
 // average.
-func (x *Index) Search(ctx context.Context, q Query) (out Results, err error) {
+func (x *Index) Search(ctx context.Context, q Query, progress func(Progress)) (out Results, err error) {
 	if err := q.check(); err != nil {
 		return out, err
 	}
-	s := search{index: x, query: &q}
-	if s.request, err = parse(q.Text); err != nil && q.Mode != Semantic {
+	request, err := parse(q.Text)
+	if err != nil && q.Mode != Semantic {
 		return out, err
 	}
 	if q.Mode == Semantic && x.cfg.Embedder == nil {
 		return out, sequent.Errorf(CodeNoEmbeddings, "mode", "set SEQUENT_EMBEDDINGS_URL, or search with mode Hybrid or FullText",
 			"a semantic search needs an embedding model, and none is configured")
 	}
-	warning := ""
-	if x.cfg.Embedder != nil && q.Mode != FullText {
-		if s.vector, err = x.queryVector(ctx, &q); err != nil {
-			if q.Mode == Semantic || ctx.Err() != nil {
-				return out, wrap(err)
+	err = x.current(ctx, progress, func(Report) (err error) {
+		s := search{index: x, query: &q, request: request, found: make(map[int64]*found)}
+		out = Results{Mode: q.Mode, Page: q.Page, PageSize: q.PageSize}
+		if x.cfg.Embedder != nil && q.Mode != FullText {
+			s.vector, err = x.queryVector(ctx, &q)
+		}
+		if err != nil {
+			if q.Mode == Semantic || ctx.Err() != nil || isDamage(err) {
+				return err
 			}
 			x.cfg.Log.WarnContext(ctx, "a search ignores meaning, because the embedding model did not answer", "error", err)
-			warning = "the embedding model did not answer; the results are by words and links alone"
+			out.Warning = "the embedding model did not answer; the results are by words and links alone"
 		}
-	}
-	err = x.read(ctx, func(tx *sql.Tx) error {
-		s.tx, s.found, s.rarest = tx, make(map[int64]*found), nil // of an attempt that found damage
-		out = Results{Mode: q.Mode, Page: q.Page, PageSize: q.PageSize, Warning: warning}
-		return s.run(ctx, &out)
+		return x.view(ctx, func(t *tx) {
+			s.tx = t
+			s.run(ctx, &out)
+		})
 	})
 	return out, err
 }
@@ -163,33 +160,22 @@ func (x *Index) Search(ctx context.Context, q Query) (out Results, err error) {
 // A search is one call of Search.
 type search struct {
 	index   *Index
-	tx      *sql.Tx
+	tx      *tx
 	query   *Query
 	request request
 	vector  []float32         // of the query; nil if meaning does not count
 	notes   float64           // in the index
-	allowed map[int64]bool    // by folder, tags, quoted and excluded terms; nil for all notes
 	rarest  []textsearch.Term // the request's terms, those of the fewest notes first
-	found   map[int64]*found
+	found   map[int64]*found  // notes that may be hits: by folder, tags, quoted and excluded terms
 }
 
 // A found note is a candidate with its scores.
 type found struct {
 	id                           int64
+	hit                          bool
 	score, text, graph, semantic float64
 	near                         float64 // semantic against notes picked at random: 0 to 1
 	terms                        uint64  // a bit for each of search.rarest that the note has
-}
-
-// get returns the candidate for a note, which it adds if necessary; nil if the note is
-// not allowed.
-func (s *search) get(id int64) *found {
-	f := s.found[id]
-	if f == nil && (s.allowed == nil || s.allowed[id]) {
-		f = &found{id: id}
-		s.found[id] = f
-	}
-	return f
 }
 
 // The hybrid score that a note can reach by its links alone, and by its meaning
@@ -199,58 +185,46 @@ const (
 	meaningWeight = 0.5
 )
 
-func (s *search) run(ctx context.Context, out *Results) (err error) {
-	if err := s.tx.QueryRowContext(ctx, "SELECT count(*) FROM notes").Scan(&s.notes); err != nil {
-		return err
-	}
-	if err := s.setAllowed(ctx); err != nil {
-		return err
-	}
+func (s *search) run(ctx context.Context, out *Results) {
+	s.addCandidates()
 	if s.query.Mode != Semantic {
-		err = s.addMatches(ctx)
+		s.addMatches()
 	}
-	if s.query.Mode == Hybrid && err == nil {
-		err = s.addLinked(ctx)
+	if s.query.Mode == Hybrid {
+		s.addLinked()
 	}
-	if s.vector != nil && err == nil {
-		err = s.addNear(ctx, out)
+	if s.vector != nil {
+		s.addNear(out)
 	}
-	if err != nil {
-		return err
-	}
-	all := slices.Collect(maps.Values(s.found))
-	for _, f := range all {
+	var all []*found
+	for _, f := range s.found {
 		switch f.score = 1 - (1-f.text)*(1-linkWeight*f.graph)*(1-meaningWeight*f.near); s.query.Mode {
 		case FullText:
 			f.score = f.text
 		case Semantic:
 			f.score = f.semantic
 		}
+		if f.hit && round(f.score) >= s.query.MinScore {
+			all = append(all, f)
+		}
 	}
-	all = slices.DeleteFunc(all, func(f *found) bool { return round(f.score) < s.query.MinScore })
 	slices.SortFunc(all, func(a, b *found) int { return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.id, b.id)) })
 	out.Total, out.Words = len(all), len(s.rarest)
 	if s.query.Page > len(all) { // the product below could overflow
-		return nil
+		return
 	}
 	first := min((s.query.Page-1)*s.query.PageSize, len(all))
 	for _, f := range all[first:min(first+s.query.PageSize, len(all))] {
-		hit, err := s.hit(ctx, f)
-		if err != nil {
-			return err
-		}
-		out.Hits = append(out.Hits, hit)
+		out.Hits = append(out.Hits, s.hit(ctx, f))
 	}
-	return nil
 }
 
-// setAllowed looks up the notes in the folder, with the tags, with all quoted terms and
+// addCandidates looks up the notes in the folder, with the tags, with all quoted terms and
 // without the excluded ones.
-func (s *search) setAllowed(ctx context.Context) error {
-	var where []string
-	var args []any
+func (s *search) addCandidates() {
+	where, args := "true", []any{}
 	and := func(condition string, values ...any) {
-		where, args = append(where, condition), append(args, values...)
+		where, args = where+" AND "+condition, append(args, values...)
 	}
 	if s.query.Folder != "" {
 		and("instr(path, ?) = 1", s.query.Folder+"/")
@@ -260,76 +234,70 @@ func (s *search) setAllowed(ctx context.Context) error {
 	}
 	for _, t := range s.request.Wanted() {
 		if t.Quoted {
-			and("id IN (SELECT rowid FROM words WHERE words MATCH ?)", match(t))
+			and("id IN (SELECT rowid FROM words WHERE words MATCH ?)", expression(t))
 		}
 	}
 	for _, t := range s.request.Unwanted() {
-		and("id NOT IN (SELECT rowid FROM words WHERE words MATCH ?)", match(t))
+		and("id NOT IN (SELECT rowid FROM words WHERE words MATCH ?)", expression(t))
 	}
-	if s.allowed = nil; len(where) == 0 {
-		return nil
-	}
-	ids, err := column[int64](ctx, s.tx, "SELECT id FROM notes WHERE "+strings.Join(where, " AND "), args...)
-	s.allowed = make(map[int64]bool)
-	for _, id := range ids {
-		s.allowed[id] = true
-	}
-	return err
+	var id int64
+	var may bool
+	s.tx.each("SELECT id, "+where+" FROM notes", args, func() {
+		if s.notes++; may {
+			s.found[id] = &found{id: id}
+		}
+	}, &id, &may)
 }
 
-// addMatches adds the notes that have at least one term, with their text score. BM25
+// addMatches makes the notes hits that have at least one term, with their text score. BM25
 // alone would not do. For a word that more than half of the notes have it is
 // nearly 0, and in a small vault most words are such.
-func (s *search) addMatches(ctx context.Context) error {
-	type hits struct {
-		term   textsearch.Term
-		ids    []int64
-		scores []float64
-		rarity float64
+func (s *search) addMatches() {
+	type match struct {
+		id    int64
+		score float64
 	}
-	var matches []hits
+	type hits struct {
+		term    textsearch.Term
+		matches []match
+		rarity  float64
+	}
+	var terms []hits
 	all := 0.0
 	for _, t := range s.request.Wanted() {
-		m := hits{term: t}
-		if err := each(ctx, s.tx, func(scan scanner) error {
-			var id int64
-			var score float64
-			err := scan(&id, &score)
-			m.ids, m.scores = append(m.ids, id), append(m.scores, score)
-			return err
-		}, "SELECT rowid, -bm25(words, 3, 1) FROM words WHERE words MATCH ?", match(t)); err != nil {
-			return err
-		}
-		n := float64(len(m.ids))
-		m.rarity = math.Log(1 + (s.notes-n+0.5)/(n+0.5))
-		all += m.rarity
-		matches = append(matches, m)
+		h := hits{term: t}
+		var m match
+		s.tx.each("SELECT rowid, -bm25(words, 3, 1) FROM words WHERE words MATCH ?", []any{expression(t)}, func() {
+			h.matches = append(h.matches, m)
+		}, &m.id, &m.score)
+		n := float64(len(h.matches))
+		h.rarity = math.Log(1 + (s.notes-n+0.5)/(n+0.5))
+		all += h.rarity
+		terms = append(terms, h)
 	}
-	slices.SortStableFunc(matches, func(a, b hits) int { return len(a.ids) - len(b.ids) })
-	for i, m := range matches {
-		s.rarest = append(s.rarest, m.term)
-		n := float64(len(m.ids))
+	slices.SortStableFunc(terms, func(a, b hits) int { return len(a.matches) - len(b.matches) })
+	for i, h := range terms {
+		s.rarest = append(s.rarest, h.term)
+		n := float64(len(h.matches))
 		full := 2.2 * max(math.Log((s.notes-n+0.5)/(n+0.5)), 1e-6) // what BM25 tends to for a text full of the term
-		for j, id := range m.ids {
-			if f := s.get(id); f != nil {
-				f.text += m.rarity / all * (1 + min(m.scores[j]/full, 1)) / 2
+		for _, m := range h.matches {
+			if f := s.found[m.id]; f != nil {
+				f.hit = true
+				f.text += h.rarity / all * (1 + min(m.score/full, 1)) / 2
 				f.terms |= 1 << i
 			}
 		}
 	}
-	return nil
 }
 
-func (s *search) hit(ctx context.Context, f *found) (Hit, error) {
+func (s *search) hit(ctx context.Context, f *found) Hit {
 	h := Hit{
 		Words: bits.OnesCount64(f.terms),
 		Score: round(f.score), Text: round(f.text), Graph: round(f.graph), Semantic: round(f.semantic),
 	}
 	var p string
-	err := s.tx.QueryRowContext(ctx, "SELECT path, title FROM notes WHERE id = ?", f.id).Scan(&p, &h.Title)
-	if err == nil {
-		h.URI, err = vault.PathURI(p)
-	}
+	s.tx.each("SELECT path, title FROM notes WHERE id = ?", []any{f.id}, nil, &p, &h.Title)
+	h.URI, _ = vault.PathURI(p) // it was one
 	var show []textsearch.Term
 	for i, t := range s.rarest {
 		if f.terms&(1<<i) != 0 {
@@ -337,7 +305,7 @@ func (s *search) hit(ctx context.Context, f *found) (Hit, error) {
 		}
 	}
 	h.Snippet, _ = excerpt(s.index.body(ctx, h.URI), show, s.request.links)
-	return h, err
+	return h
 }
 
 // body returns the body of a note; empty if it was deleted since.

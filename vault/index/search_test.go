@@ -130,14 +130,8 @@ func TestSearchRefuses(t *testing.T) {
 		{index.Query{Text: strings.Repeat("a", 5000)}, sequent.CodeInvalidQuery, "query"},
 		{index.Query{Text: "a", Mode: "Fuzzy"}, sequent.CodeInvalidQuery, "mode"},
 		{index.Query{Text: "a", Mode: index.Semantic}, index.CodeNoEmbeddings, "mode"},
-		{index.Query{Text: "a", PageSize: -1}, sequent.CodeInvalidQuery, "pageSize"},
-		{index.Query{Text: "a", PageSize: 101}, sequent.CodeInvalidQuery, "pageSize"},
-		{index.Query{Text: "a", Page: -1}, sequent.CodeInvalidQuery, "page"},
-		{index.Query{Text: "a", MinScore: -0.1}, sequent.CodeInvalidQuery, "minScore"},
-		{index.Query{Text: "a", MinScore: 1.1}, sequent.CodeInvalidQuery, "minScore"},
-		{index.Query{Text: "a", MinScore: math.NaN()}, sequent.CodeInvalidQuery, "minScore"},
 	} {
-		_, err := b.Search(t.Context(), test.query)
+		_, err := b.Search(t.Context(), test.query, nil)
 		wantCode(t, err, test.code, test.field)
 	}
 }

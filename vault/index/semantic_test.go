@@ -3,6 +3,7 @@ package index_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -39,7 +40,7 @@ func TestSemantic(t *testing.T) {
 		t.Errorf("hybrid: %+v", h)
 	}
 	// A query without words, which a model may understand.
-	if _, err := b.Search(t.Context(), index.Query{Text: "👍", Mode: index.Semantic}); err != nil {
+	if _, err := b.Search(t.Context(), index.Query{Text: "👍", Mode: index.Semantic}, nil); err != nil {
 		t.Error(err)
 	}
 }
@@ -79,28 +80,23 @@ func TestEmbeddingsAreKept(t *testing.T) {
 func TestModelChanges(t *testing.T) {
 	t.Parallel()
 	small, large := &wordsEmbedder{size: 32}, &wordsEmbedder{size: 64}
-	b := newBox(t, index.Config{Embedder: small, Model: "small"}, library)
+	b := newBox(t, index.Config{}, library)
 	b.sync()
 	use := func(e index.Embedder, model string) *box {
-		next := &box{t: t, dir: b.dir, synced: true}
+		next := &box{t: t, dir: b.dir}
 		next.open(index.Config{Embedder: e, Model: model})
 		return next
 	}
-	other := use(large, "large")
-	if r := other.search(index.Query{Text: "cache", Mode: index.Semantic}); r.Total != 0 || !strings.Contains(r.Warning, "have no embeddings yet") {
-		t.Errorf("before a sync: %+v", r)
-	}
-	if r := other.sync(); r.Embedded != len(library) {
-		t.Errorf("%+v", r)
-	}
-	if r := other.search(index.Query{Text: "cache", Mode: index.Semantic}); r.Hits[0].URI != "memory://tech/cache.md" || r.Warning != "" {
-		t.Errorf("%+v", r)
-	}
-	if r := use(small, "small").sync(); r.Embedded != len(library) {
-		t.Errorf("%+v", r)
+	for i, other := range []*box{use(large, "large"), use(small, "small"), use(large, "large")} {
+		if r := other.sync(); r.Embedded != len(library) {
+			t.Errorf("model %d: %+v", i, r)
+		}
+		if r := other.search(index.Query{Text: "cache", Mode: index.Semantic}); r.Hits[0].URI != "memory://tech/cache.md" || r.Warning != "" {
+			t.Errorf("model %d: %+v", i, r)
+		}
 	}
 	// A model that returns vectors of another size under the old name.
-	changed := use(large, "small")
+	changed := use(small, "large")
 	if r := changed.search(index.Query{Text: "cache", Mode: index.Semantic}); r.Total != 0 || !strings.Contains(r.Warning, "vault rebuild") {
 		t.Errorf("vectors of two sizes: %+v", r)
 	}
@@ -109,6 +105,24 @@ func TestModelChanges(t *testing.T) {
 	}
 	if r := changed.search(index.Query{Text: "caches", Mode: index.Semantic}); r.Hits[0].URI != "memory://tech/cache.md" || r.Warning != "" {
 		t.Errorf("%+v", r)
+	}
+}
+
+// A search by meaning finds notes that were written since the last sync.
+func TestChangesAreEmbedded(t *testing.T) {
+	t.Parallel()
+	e := &wordsEmbedder{size: 512}
+	b := newBox(t, index.Config{Embedder: e, Model: "words"}, library)
+	b.sync()
+	b.write("new.md", "gophers dig tunnels")
+	if r := b.search(index.Query{Text: "a tunnel of gophers", Mode: index.Semantic}); r.Hits[0].URI != "memory://new.md" || r.Warning != "" {
+		t.Errorf("%+v", r)
+	}
+	for i := range 100 {
+		b.write(fmt.Sprintf("many/%d.md", i), fmt.Sprintf("text %d", i))
+	}
+	if r := b.search(index.Query{Text: "gophers"}); r.Hits[0].URI != "memory://new.md" || !strings.Contains(r.Warning, "36 of 109 notes have no embeddings yet") {
+		t.Errorf("of many new notes one search embeds some: %+v", r)
 	}
 }
 
@@ -124,7 +138,7 @@ func TestEmbedderFails(t *testing.T) {
 	if got.Warning == "" || got.Total == 0 || strings.Contains(got.Warning, "secret") {
 		t.Errorf("hybrid: %+v", got)
 	}
-	_, err := b.Search(t.Context(), index.Query{Text: "cache", Mode: index.Semantic})
+	_, err := b.Search(t.Context(), index.Query{Text: "cache", Mode: index.Semantic}, nil)
 	wantCode(t, err, index.CodeEmbeddingsFailed, "")
 	e.fail = nil
 	if r := b.sync(); r.Embedded != len(library) || r.Warning != "" {

@@ -3,7 +3,6 @@ package index
 import (
 	"bytes"
 	"context"
-	"database/sql"
 	"encoding/json"
 	"errors"
 	"maps"
@@ -31,51 +30,34 @@ type Report struct {
 	Partial    bool    `json:"-"` // Relations is too low: counting them all would take too long
 }
 
-// Progress is how far Sync is.
+// Progress is how far a call is.
 type Progress struct {
 	Stage string // "reading" notes or "embedding" passages
 	Done  int
 	Total int
 }
 
-// Sync brings the index up to date with the vault. It skips notes whose size and
-// time have not changed. It calls progress, unless that is nil, from one goroutine
-// at a time.
+// Sync brings the index up to date with the vault, with vectors for all notes, and counts
+// what is in it. It skips notes whose size and time have not changed. It calls progress,
+// unless that is nil, from one goroutine at a time.
 //
 // Notes that cannot be read and a model that does not answer are reported and are
 // no error. If ctx is cancelled, the index keeps what was read until then.
-func (x *Index) Sync(ctx context.Context, progress func(Progress)) (Report, error) {
-	if progress == nil {
-		progress = func(Progress) {}
-	}
-	report, err := x.update(ctx, progress, atOnce)
-	if err != nil {
-		return report, err
-	}
-	return report, x.count(ctx, &report)
-}
-
-// A turn is Config.Turn.
-type turn = func(ctx context.Context) (done func(), err error)
-
-// atOnce is a turn that comes at once.
-func atOnce(context.Context) (done func(), err error) { return func() {}, nil }
-
-// update is Sync without the counts of all notes.
-func (x *Index) update(ctx context.Context, progress func(Progress), turn turn) (report Report, err error) {
-	err = x.repairing(ctx, func() (err error) {
-		report, err = x.sync(ctx, progress, turn)
-		return err
+func (x *Index) Sync(ctx context.Context, progress func(Progress)) (report Report, err error) {
+	err = x.current(ctx, progress, func(r Report) error {
+		report = r
+		asked, err := x.embed(ctx, progress, true)
+		report.Embedded = asked
+		if sequent.CodeOf(err) == CodeEmbeddingsFailed {
+			x.cfg.Log.WarnContext(ctx, "the embedding model did not answer", "error", err)
+			report.Warning = "the embedding model did not answer; searches by meaning miss some notes until a later sync"
+			err = nil
+		}
+		if err != nil {
+			return err
+		}
+		return x.view(ctx, report.count)
 	})
-	if err != nil {
-		return report, err
-	}
-	report.Embedded, err = x.embed(ctx, progress)
-	if sequent.CodeOf(err) == CodeEmbeddingsFailed {
-		x.cfg.Log.WarnContext(ctx, "the embedding model did not answer", "error", err)
-		report.Warning = "the embedding model did not answer; searches by meaning miss some notes until a later sync"
-		err = nil
-	}
 	return report, err
 }
 
@@ -88,22 +70,24 @@ func (x *Index) Rebuild(ctx context.Context, progress func(Progress)) (Report, e
 	return x.Sync(ctx, progress)
 }
 
-// Refresh brings the index up to date with the given notes, which may be new,
-// changed or deleted. It leaves embeddings to [Index.Sync] and [Index.Watch].
-func (x *Index) Refresh(ctx context.Context, notes ...vault.URI) error {
-	return x.repairing(ctx, func() error {
-		docs, _ := x.load(ctx, notes) // the next Sync reports what cannot be read
-		_, err := x.apply(ctx, docs)
-		return err
-	})
-}
-
 // A stamp is how a changed file is recognized.
 type stamp struct{ size, modified int64 }
 
-func (x *Index) sync(ctx context.Context, progress func(Progress), turn turn) (report Report, err error) {
-	known, err := x.stamps(ctx)
-	if err != nil {
+// scan indexes the notes that have changed, and those without passages for the Embedder.
+func (x *Index) scan(ctx context.Context, progress func(Progress)) (report Report, err error) {
+	select {
+	case x.scanning <- struct{}{}:
+		defer func() { <-x.scanning }()
+	case <-ctx.Done():
+		return report, ctx.Err()
+	}
+	known := make(map[string]stamp)
+	if err := x.view(ctx, func(t *tx) {
+		var p string
+		var s stamp
+		t.each("SELECT path, iif(?1 IN ('', model), size, -1), modified FROM notes", []any{x.cfg.Model}, func() { known[p] = s },
+			&p, &s.size, &s.modified)
+	}); err != nil {
 		return report, err
 	}
 	var todo []vault.Info
@@ -125,61 +109,43 @@ func (x *Index) sync(ctx context.Context, progress func(Progress), turn turn) (r
 		}
 	}
 	const most, mostBytes = 128, 1 << 20 // read and written at once
-	for done := 0; done < len(todo); {
-		var some []vault.URI
-		for size := int64(0); done+len(some) < len(todo) && len(some) < most && (size == 0 || size+todo[done+len(some)].Size <= mostBytes); {
-			next := todo[done+len(some)]
-			some, size = append(some, next.URI), size+next.Size
+	for done := 0; done < len(todo) && err == nil; {
+		next := done
+		for size := int64(0); next < len(todo) && next < done+most && (next == done || size+todo[next].Size <= mostBytes); next++ {
+			size += todo[next].Size
 		}
-		end, err := turn(ctx)
-		if err != nil {
-			return report, err
-		}
-		docs, left := x.load(ctx, some)
-		changed, err := x.apply(ctx, docs)
-		end()
-		if err != nil {
-			return report, err
-		}
-		report.Changed += changed
+		docs, left := x.load(ctx, todo[done:next])
 		report.Unreadable = append(report.Unreadable, left...)
-		done += len(some)
-		progress(Progress{"reading", done, len(todo)})
+		if err = ctx.Err(); err == nil { // otherwise load has read nothing
+			err = x.write(ctx, func(t *tx) { report.Changed += x.put(t, docs) })
+		}
+		if done = next; progress != nil {
+			progress(Progress{"reading", done, len(todo)})
+		}
 	}
 	if len(todo) > 0 {
 		x.flush(ctx)
 	}
-	return report, ctx.Err()
-}
-
-// stamps returns the stamps of all notes by their paths.
-func (x *Index) stamps(ctx context.Context) (map[string]stamp, error) {
-	known := make(map[string]stamp)
-	return known, x.view(ctx, func(tx *sql.Tx) error {
-		return each(ctx, tx, func(scan scanner) error {
-			var p string
-			var s stamp
-			err := scan(&p, &s.size, &s.modified)
-			known[p] = s
-			return err
-		}, "SELECT path, size, modified FROM notes")
-	})
+	if err == nil {
+		err = ctx.Err()
+	}
+	return report, err
 }
 
 // load reads notes at once. Those that are not in the vault or cannot be read are gone
 // from the index; left says why for the latter.
-func (x *Index) load(ctx context.Context, uris []vault.URI) (docs []document, left []error) {
-	docs = make([]document, len(uris))
-	errs := make([]error, len(uris))
+func (x *Index) load(ctx context.Context, notes []vault.Info) (docs []document, left []error) {
+	docs = make([]document, len(notes))
+	errs := make([]error, len(notes))
 	var reading sync.WaitGroup
-	for i, uri := range uris {
+	for i, info := range notes {
 		reading.Go(func() {
-			n, err := x.cfg.Vault.Read(ctx, uri)
+			n, err := x.cfg.Vault.Read(ctx, info.URI)
 			if err == nil {
 				docs[i], err = newDocument(n)
 			}
 			if err != nil {
-				docs[i] = document{info: vault.Info{URI: uri}, gone: true}
+				docs[i] = document{info: info, gone: true}
 			}
 			if !errors.Is(err, vault.ErrNotFound) {
 				errs[i] = err
@@ -190,71 +156,65 @@ func (x *Index) load(ctx context.Context, uris []vault.URI) (docs []document, le
 	return docs, slices.DeleteFunc(errs, func(err error) bool { return err == nil })
 }
 
-// apply writes documents, or none of them. It returns how many of them have a new text.
-func (x *Index) apply(ctx context.Context, docs []document) (changed int, err error) {
-	if ctx.Err() != nil { // then load has read nothing
-		return 0, ctx.Err()
+// put writes documents, and returns how many of them have a new text.
+func (x *Index) put(t *tx, docs []document) (changed int) {
+	ids := make(map[int64]*document)
+	for i := range docs {
+		d := &docs[i]
+		if x.unchanged(t, d) {
+			continue
+		}
+		t.exec("DELETE FROM notes WHERE path = ?", d.info.URI.Path())
+		if !d.gone {
+			ids[x.insert(t, d)] = d
+		}
 	}
-	return changed, x.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		ids := make(map[int64]*document)
-		for i := range docs {
-			id, err := put(ctx, tx, &docs[i])
-			if err != nil {
-				return err
-			}
-			if id > 0 {
-				ids[id] = &docs[i]
-			}
-		}
-		changed = len(ids)
-		for _, id := range slices.Sorted(maps.Keys(ids)) { // FTS5 writes them at once if no other statement comes between
-			const insert = "INSERT INTO words(rowid, head, body) VALUES (?, ?, ?)"
-			if _, err := tx.ExecContext(ctx, insert, id, ids[id].head, ids[id].body); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	for _, id := range slices.Sorted(maps.Keys(ids)) { // FTS5 writes them at once if no other statement comes between
+		t.exec("INSERT INTO words(rowid, head, body) VALUES (?, ?, ?)", id, ids[id].head, ids[id].body)
+	}
+	return len(ids)
 }
 
-// put writes a document without its words, and returns its id if its text is new; else 0.
-func put(ctx context.Context, tx *sql.Tx, d *document) (id int64, err error) {
-	p, size, modified := d.info.URI.Path(), d.info.Size, d.info.Modified.UnixNano()
-	// Right after a change the next one may leave size and time as they are: file systems
-	// count time in steps of up to two seconds.
+// stamp returns the stamp of a document. Right after a change the next one may leave size
+// and time as they are: file systems count time in steps of up to two seconds.
+func (d *document) stamp() stamp {
+	s := stamp{d.info.Size, d.info.Modified.UnixNano()}
 	if time.Since(d.info.Modified) < 2*time.Second {
-		size = -1
+		s.size = -1
 	}
+	return s
+}
+
+// unchanged reports whether the index has the text of a document, and records its stamp if so.
+func (x *Index) unchanged(t *tx, d *document) bool {
 	var hash []byte
-	err = tx.QueryRowContext(ctx, "SELECT hash FROM notes WHERE path = ?", p).Scan(&hash)
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return 0, err
+	p, s := d.info.URI.Path(), d.stamp()
+	t.each("SELECT hash FROM notes WHERE path = ? AND ? IN ('', model)", []any{p, x.cfg.Model}, nil, &hash)
+	if d.gone || !bytes.Equal(hash, d.hash[:]) {
+		return false
 	}
-	err = nil
-	exec := executor(ctx, tx, &err)
-	if !d.gone && bytes.Equal(hash, d.hash[:]) {
-		exec("UPDATE notes SET size = ?, modified = ? WHERE path = ?", size, modified, p)
-		return 0, err
-	}
-	if hash != nil {
-		exec("DELETE FROM notes WHERE path = ?", p)
-	}
-	if d.gone || err != nil {
-		return 0, err
-	}
+	t.exec("UPDATE notes SET size = ?, modified = ? WHERE path = ?", s.size, s.modified, p)
+	return true
+}
+
+// insert writes a document without its words, and returns its id.
+func (x *Index) insert(t *tx, d *document) (id int64) {
 	var tags strings.Builder
 	for _, t := range d.tags {
 		tags.WriteString(" " + t + " ")
 	}
-	if err := tx.QueryRowContext(ctx,
-		"INSERT INTO notes(path, size, modified, hash, title, tags) VALUES (?, ?, ?, ?, ?, ?) RETURNING id",
-		p, size, modified, d.hash[:], d.title, tags.String()).Scan(&id); err != nil {
-		return 0, err
-	}
+	s := d.stamp()
+	t.each("INSERT INTO notes(path, size, modified, hash, title, tags, model) VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id",
+		[]any{d.info.URI.Path(), s.size, s.modified, d.hash[:], d.title, tags.String(), x.cfg.Model}, nil, &id)
 	const link = "INSERT OR IGNORE INTO links SELECT value, ?, ? FROM json_each(?)"
-	exec(link, id, false, list(d.links))
-	exec(link, id, true, list(d.names))
-	return id, err
+	t.exec(link, id, false, list(d.links))
+	t.exec(link, id, true, list(d.names))
+	if x.cfg.Embedder != nil {
+		for _, text := range d.passages() {
+			t.exec("INSERT OR IGNORE INTO passages VALUES (?, ?, ?)", id, x.key(text), text)
+		}
+	}
+	return id
 }
 
 // list returns texts as the argument of json_each.
@@ -284,22 +244,19 @@ func (x *Index) flush(ctx context.Context) {
 const maxCounted = 1 << 19
 
 // count sets what the report says about all notes.
-func (x *Index) count(ctx context.Context, r *Report) error {
-	return x.read(ctx, func(tx *sql.Tx) error {
-		pairs := 0
-		err := tx.QueryRowContext(ctx, `SELECT
-			(SELECT count(*) FROM notes),
-			(SELECT count(DISTINCT concept) FROM links WHERE NOT named),
-			(SELECT count(*) FROM (
-				SELECT 1 FROM links a WHERE NOT named GROUP BY concept
-				HAVING NOT max(EXISTS (SELECT 1 FROM links b WHERE b.note = a.note AND b.named = 0 AND b.concept != a.concept)))),
-			(SELECT count(*) FROM (SELECT DISTINCT one, other FROM (
-				SELECT a.concept AS one, b.concept AS other
-				FROM links a JOIN links b ON b.note = a.note AND b.named = 0 AND b.concept > a.concept
-				WHERE NOT a.named LIMIT ?))),
-			(SELECT coalesce(sum(n * (n - 1) / 2), 0) FROM (SELECT count(*) AS n FROM links WHERE NOT named GROUP BY note))`,
-			maxCounted).Scan(&r.Notes, &r.Concepts, &r.Orphans, &r.Relations, &pairs)
-		r.Partial = pairs > maxCounted
-		return err
-	})
+func (r *Report) count(t *tx) {
+	pairs := 0
+	t.each(`SELECT
+		(SELECT count(*) FROM notes),
+		(SELECT count(DISTINCT concept) FROM links WHERE NOT named),
+		(SELECT count(*) FROM (
+			SELECT 1 FROM links a WHERE NOT named GROUP BY concept
+			HAVING NOT max(EXISTS (SELECT 1 FROM links b WHERE b.note = a.note AND b.named = 0 AND b.concept != a.concept)))),
+		(SELECT count(*) FROM (SELECT DISTINCT one, other FROM (
+			SELECT a.concept AS one, b.concept AS other
+			FROM links a JOIN links b ON b.note = a.note AND b.named = 0 AND b.concept > a.concept
+			WHERE NOT a.named LIMIT ?))),
+		(SELECT coalesce(sum(n * (n - 1) / 2), 0) FROM (SELECT count(*) AS n FROM links WHERE NOT named GROUP BY note))`,
+		[]any{maxCounted}, nil, &r.Notes, &r.Concepts, &r.Orphans, &r.Relations, &pairs)
+	r.Partial = pairs > maxCounted
 }

@@ -34,12 +34,8 @@ type Config struct {
 	// vaults cannot be opened.
 	Cache string
 
-	// Watch indexes the changes of other programs, and writes what a crash has left
-	// unwritten, in the background.
-	Watch bool
-
-	// Turn is [index.Config.Turn] for an owner; nil means none.
-	Turn func(ctx context.Context, owner string) (done func(), err error)
+	// Maintain writes what a crash has left unwritten, in the background.
+	Maintain bool
 
 	MaxNotes int // of one owner; 0 means no limit
 
@@ -110,9 +106,6 @@ func (v *Vaults) openVault(ctx context.Context, owner string) (*opened, error) {
 	cfg := wiki.VaultConfig{Engine: v.config.Engine.Owned(owner), Agent: v.config.Agent, Logger: v.config.Logger.With("owner", owner)}
 	cfg.Notes = vault.Config{Dir: v.Dir(owner), Create: true, MaxNotes: v.config.MaxNotes}
 	cfg.Index = index.Config{Embedder: v.config.Embedder, Model: v.config.Model, Log: v.config.Logger}
-	if v.config.Turn != nil {
-		cfg.Index.Turn = func(ctx context.Context) (func(), error) { return v.config.Turn(ctx, owner) }
-	}
 	if v.config.Cache != "" {
 		sum := sha256.Sum256([]byte(filepath.Clean(cfg.Notes.Dir)))
 		cfg.Fallback = filepath.Join(v.config.Cache, hex.EncodeToString(sum[:16]))
@@ -127,7 +120,7 @@ func (v *Vaults) openVault(ctx context.Context, owner string) (*opened, error) {
 	}
 	background, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	var tasks sync.WaitGroup
-	if v.config.Watch {
+	if v.config.Maintain {
 		tasks.Go(func() { own.Maintain(background) })
 	}
 	return &opened{own, folder, func() error {

@@ -53,7 +53,7 @@ func open(t *testing.T, cfg Config) *Vaults {
 
 // Concurrent calls for one owner open one vault.
 func TestOpenIsOnce(t *testing.T) {
-	v := open(t, Config{Dir: t.TempDir(), Engine: sequent.New(sequent.Config{}), Watch: true})
+	v := open(t, Config{Dir: t.TempDir(), Engine: sequent.New(sequent.Config{}), Maintain: true})
 	var wg sync.WaitGroup
 	var mu sync.Mutex
 	found := make(map[string]map[*wiki.Vault]bool)
@@ -118,7 +118,7 @@ func TestMaintain(t *testing.T) {
 	dir := t.TempDir()
 	var log lockedBuffer
 	cfg := Config{
-		Dir: dir, Engine: sequent.New(sequent.Config{}), Watch: true,
+		Dir: dir, Engine: sequent.New(sequent.Config{}), Maintain: true,
 		Logger: slog.New(slog.NewTextHandler(&log, nil)),
 	}
 	before := New(Config{Dir: dir, Engine: cfg.Engine})
