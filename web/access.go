@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/netip"
 	"strings"
 	"sync"
 	"time"
@@ -16,6 +15,7 @@ import (
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/auth"
 	"github.com/sequent-dev/sequent/internal/admission"
+	"github.com/sequent-dev/sequent/internal/audit"
 	"github.com/sequent-dev/sequent/internal/limits"
 )
 
@@ -216,21 +216,6 @@ func (x *exchange) engineOf(owner string, all bool) (*sequent.Engine, error) {
 	return x.h.config.Engine.Owned(owner), nil
 }
 
-// An Access is a request to the API and, at its end, the outcome.
-type Access struct {
-	// Action is one of actions, or the route, such as GET /api/v1/session; empty for a request that was
-	// refused before that was known.
-	Action   string
-	Granted  auth.Identity
-	Address  netip.Addr // of the client, as the server trusts it
-	Parent   string     // the header Traceparent, as the client sent it
-	Received time.Time
-	Link     string // id of the link that the request is about; empty for none
-	Linked   bool   // the link admits the client
-	Status   int    // of HTTP
-	Code     string // of the refusal; empty without one
-}
-
 // actions names what requests do whose route does not say it.
 var actions = map[string]string{
 	"POST /api/v1/login":          "sign-in",
@@ -241,27 +226,34 @@ var actions = map[string]string{
 	"DELETE /api/v1/links/{link}": "link.revoke",
 }
 
-// observe tells the observer, if there is one, of a request to the API that begins. What the
+// observe begins the entry of a request to the API in the audit log, if there is one. What the
 // server is can be asked without notice.
 func (x *exchange) observe() {
-	if x.h.config.Observe == nil || x.r.URL.Path == APIPrefix+"v1/" {
+	if x.h.config.Audit == nil || x.r.URL.Path == APIPrefix+"v1/" {
 		return
 	}
-	x.seen = &Access{Address: x.h.config.Gate.Client(x.r), Parent: x.r.Header.Get("Traceparent"), Received: time.Now()}
-	ctx, end := x.h.config.Observe(x.r.Context(), x.seen)
-	x.r, x.observed = x.r.WithContext(ctx), end
+	ctx, e := audit.Begin(x.r.Context(), time.Now())
+	e.Transport, e.Trace = "http", audit.TraceOf(x.r.Header.Get("Traceparent"))
+	if address := x.h.config.Gate.Client(x.r); address.IsValid() {
+		e.Address = address.String()
+	}
+	x.r, x.entry = x.r.WithContext(ctx), e
 }
 
-// answered tells the observer that the request is answered, or that its stream has begun.
+// answered ends the entry of a request that is answered, or whose stream has begun.
 // Further calls do nothing.
 func (x *exchange) answered() {
-	if x.seen == nil {
+	e := x.entry
+	if e == nil {
 		return
 	}
-	x.seen.Granted, x.seen.Status, x.seen.Code, x.seen.Link, x.seen.Linked = x.granted, x.status, x.code, x.linkID, x.linked != nil
-	if x.r.Pattern != APIPrefix {
-		x.seen.Action = cmp.Or(actions[x.r.Pattern], x.r.Pattern)
+	x.entry = nil
+	e.Subject, e.Token, e.Status, e.Code, e.Link = x.granted.Subject, x.granted.Token, x.status, x.code, x.linkID
+	if x.linked != nil {
+		e.Who = audit.Link
 	}
-	x.seen = nil
-	x.observed()
+	if x.r.Pattern != APIPrefix {
+		e.Action = cmp.Or(actions[x.r.Pattern], x.r.Pattern)
+	}
+	x.h.config.Audit.Record(e)
 }

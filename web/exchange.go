@@ -12,6 +12,7 @@ import (
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/auth"
 	"github.com/sequent-dev/sequent/internal/admission"
+	"github.com/sequent-dev/sequent/internal/audit"
 	"github.com/sequent-dev/sequent/internal/limits"
 	"github.com/sequent-dev/sequent/internal/printable"
 )
@@ -32,10 +33,9 @@ type exchange struct {
 	linkID  string          // of the link that the request is about; empty for none
 	long    bool            // the body was refused for its length
 
-	seen     *Access // nil without an observer, and when it is told
-	observed func()  // tells the observer of the outcome
-	status   int     // of the reply
-	code     string  // of the refusal
+	entry  *audit.Entry // nil without an audit log, and when it has the entry
+	status int          // of the reply
+	code   string       // of the refusal
 }
 
 // A Refusal is an error of the API. It is a JSON object under the name "error".

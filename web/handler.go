@@ -11,6 +11,7 @@ import (
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/auth"
 	"github.com/sequent-dev/sequent/internal/admission"
+	"github.com/sequent-dev/sequent/internal/audit"
 	"github.com/sequent-dev/sequent/internal/limits"
 )
 
@@ -37,13 +38,8 @@ type Config struct {
 	// Commands are the command lines that record a demonstration and that set up a client, as a person on this
 	// machine can run them. A page without sessions shows them; empty means those of the program on the PATH.
 	Commands []string
-	// Observe is called before a request to the API is answered. The request is answered with
-	// the returned context, and end is called when it is answered or its stream has begun.
-	// Nil means none.
-	Observe func(ctx context.Context, a *Access) (_ context.Context, end func())
-	// Used is called with the session of a link that is made or revoked; nil calls nothing.
-	// It is for a log of who has changed what, as that of [sequent.Config].
-	Used func(ctx context.Context, k sequent.Key, changes bool)
+	// Audit has a line for each request to the API; nil means none.
+	Audit *audit.Log
 	// PublicURL is the origin at which people open the pages, such as https://think.example.com, also for links;
 	// required with SignIn.
 	PublicURL string
@@ -67,9 +63,6 @@ func New(cfg Config) *Handler {
 	}
 	if cfg.Now == nil {
 		cfg.Now = time.Now
-	}
-	if cfg.Used == nil {
-		cfg.Used = func(context.Context, sequent.Key, bool) {}
 	}
 	h := &Handler{config: cfg, api: http.NewServeMux(), masked: &masked{turn: make(chan struct{}, 1)}}
 	h.values, _ = sequent.As[sequent.Values](cfg.Store)

@@ -16,6 +16,7 @@ import (
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/auth"
 	"github.com/sequent-dev/sequent/internal/admission"
+	"github.com/sequent-dev/sequent/internal/audit"
 )
 
 // Limits of links. Quotas do not count links.
@@ -162,7 +163,7 @@ func (x *exchange) makeLink(in linkBody) error {
 	if err != nil {
 		return err
 	}
-	x.h.config.Used(ctx, l.key(), true)
+	audit.Used(ctx, l.key(), true)
 	x.linkID, l.Path = l.ID, linkPage+"#"+secret
 	if x.h.config.PublicURL != "" {
 		l.URL = x.h.config.PublicURL + l.Path
@@ -210,7 +211,7 @@ func (x *exchange) revokeLink() error {
 		return err
 	}
 	x.linkID = id
-	x.h.config.Used(x.r.Context(), found[0].key(), true)
+	audit.Used(x.r.Context(), found[0].key(), true)
 	return x.reply(found[0])
 }
 

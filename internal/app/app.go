@@ -251,7 +251,7 @@ func (a *App) Close() error {
 		err = errors.Join(err, a.store.Close())
 	}
 	if a.audit != nil {
-		err = errors.Join(err, a.audit.log.Close())
+		err = errors.Join(err, a.audit.Close())
 	}
 	if a.telemetry != nil {
 		err = errors.Join(err, a.telemetry.Close())

@@ -13,7 +13,6 @@ import (
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/auth"
 	"github.com/sequent-dev/sequent/auth/token"
-	"github.com/sequent-dev/sequent/internal/audit"
 	"github.com/sequent-dev/sequent/internal/telemetry"
 	"github.com/sequent-dev/sequent/mcpserver"
 	"github.com/sequent-dev/sequent/web"
@@ -178,7 +177,7 @@ func (a *App) ServeHTTP(ctx context.Context) error {
 		Version: a.config.Version, Logger: a.logger, Ending: ctx, Drafts: a.drafts,
 	}
 	if a.audit != nil {
-		pages.Observe, pages.Used = a.audit.access, audit.Used
+		pages.Audit = a.audit.Log
 	}
 	site := web.New(pages)
 	handler.Mount(web.PagesPrefix, site)

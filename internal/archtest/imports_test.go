@@ -84,7 +84,7 @@ var rules = []rule{
 		".", "internal/limits", "llm", "mcpserver", "go.opentelemetry.io/...",
 	}, "it measures parts from outside, and they know nothing of it"},
 
-	{"web", []string{".", "archive", "auth", "brief", "dialect", "tool", "internal/admission", "internal/article", "internal/limits", "internal/lazyregexp", "internal/printable", "internal/redact"}, "it shows sessions of any store, also in a chat of any dialect"},
+	{"web", []string{".", "archive", "auth", "brief", "dialect", "tool", "internal/admission", "internal/article", "internal/audit", "internal/limits", "internal/lazyregexp", "internal/printable", "internal/redact"}, "it shows sessions of any store, also in a chat of any dialect"},
 
 	{"llm", nil, "it defines what a model is and contains none"},
 	{"llm/llmtest", []string{"llm"}, "it simulates models"},

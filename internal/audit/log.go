@@ -13,12 +13,8 @@ import (
 )
 
 const (
-	// maxWait limits how long a call waits until its line is written.
-	maxWait = time.Second
-	// maxPending limits the memory for lines that are not written yet, in bytes, and maxLines
-	// their number.
-	maxPending = 16 << 20
-	maxLines   = 50_000
+	// maxWaiting limits the memory for lines that could not be written yet, in bytes.
+	maxWaiting = 16 << 20
 	// retryEvery is how often a failed write is tried again.
 	retryEvery = time.Second
 	// fileMode is that of a file that is created: the log names people.
@@ -29,58 +25,40 @@ const (
 type Config struct {
 	Path   string       // of the file; it is created if it does not exist
 	Out    io.Writer    // used instead of a file if Path is empty
+	Tokens bool         // clients need tokens; otherwise all are the local user
 	Logger *slog.Logger // for failures of writes; nil means discard
 }
 
-// A Log is an audit log. It is safe for concurrent use.
-//
-// A goroutine writes the lines in the order of [Log.Record]. If the file was moved away or
-// deleted, it continues in a new one.
+// A Log is an audit log. It is safe for concurrent use. Lines are written one at a time, in the order of
+// [Log.Record]. Those that cannot be written wait in memory. If the file was moved away or deleted, the log
+// continues in a new one.
 type Log struct {
-	path   string
-	logger *slog.Logger
-	ended  chan struct{} // closed when the writing goroutine has ended
-	ending chan struct{} // closed by Close
+	Config
 
-	// Used by the writing goroutine only:
-	file *os.File // nil without a path, or after a failure to open
-	out  io.Writer
-	done int // bytes of the current line that the file has
-
-	mu      sync.Mutex // guards what follows, and sends to lines
-	lines   chan line  // closed by Close
-	pending int        // bytes of lines that are not written yet
-	lost    uint64     // lines for which there was no memory, or no time at the end
+	mu      sync.Mutex // guards the fields below, and writes
+	file    *os.File   // nil without a path, or after a failure to open
+	waiting [][]byte   // lines that are not written yet, with their line endings
+	size    int        // bytes of waiting
+	done    int        // bytes of the first line that the file has
+	lost    uint64     // lines for which there was no memory
 	untold  uint64     // of them, not yet reported in the log
-	err     error      // of the last attempt; calls do not wait while there is one
-	closed  bool
-}
-
-// A line waits to be written.
-type line struct {
-	text  []byte        // with its line ending
-	tried chan struct{} // closed after the first attempt
+	tried   time.Time  // the last attempt
+	err     error      // of it
 }
 
 // Open opens the log. It returns an error if the file cannot be written.
 func Open(cfg Config) (*Log, error) {
-	l := &Log{
-		path: cfg.Path, out: cfg.Out, logger: cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler)),
-		ended: make(chan struct{}), ending: make(chan struct{}), lines: make(chan line, maxLines),
-	}
-	if err := l.reopen(); err != nil {
-		return nil, err
-	}
-	go l.run()
-	return l, nil
+	l := &Log{Config: cfg}
+	l.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
+	return l, l.reopen()
 }
 
 // reopen opens the file at the path, unless it is open.
 func (l *Log) reopen() error {
-	if l.path == "" {
+	if l.Path == "" {
 		return nil
 	}
-	now, err := os.Stat(l.path)
+	now, err := os.Stat(l.Path)
 	if l.file != nil {
 		open, err2 := l.file.Stat()
 		if err2 == nil && (err == nil && os.SameFile(now, open) || err != nil && !errors.Is(err, fs.ErrNotExist)) {
@@ -90,13 +68,13 @@ func (l *Log) reopen() error {
 		l.file = nil
 	}
 	if err == nil && !now.Mode().IsRegular() { // to open a FIFO would block until there is a reader
-		return errors.New(l.path + ": not a regular file")
+		return errors.New(l.Path + ": not a regular file")
 	}
-	file, err := os.OpenFile(l.path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, fileMode)
+	file, err := os.OpenFile(l.Path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, fileMode)
 	if err != nil {
 		return err
 	}
-	l.file, l.out, l.done = file, file, 0
+	l.file, l.Out, l.done = file, file, 0
 	return nil
 }
 
@@ -105,59 +83,47 @@ func (l *Log) reopen() error {
 func (l *Log) State() (lost uint64, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.flush()
 	return l.lost, l.err
 }
 
-// Close writes the lines that wait, for at most a second, and closes the file. It
-// must be called once.
+// Close writes the lines that wait, and closes the file.
 func (l *Log) Close() error {
 	l.mu.Lock()
-	if !l.closed && l.untold > 0 {
-		l.lines <- line{l.missing(), make(chan struct{})} // add leaves room for it
+	defer l.mu.Unlock()
+	l.tried = time.Time{}
+	if l.untold > 0 {
+		l.queue(l.missing())
 	}
-	l.closed = true
-	close(l.lines)
-	l.mu.Unlock()
-	close(l.ending)
-	select {
-	case <-l.ended:
-	case <-time.After(maxWait):
+	l.flush()
+	if n := uint64(len(l.waiting)); n > 0 {
+		l.Logger.Error("the audit log lacks lines, because it could not be written", "lines", l.lost+n)
 	}
-	_, err := l.State()
-	return err
+	if l.file != nil {
+		_ = l.file.Close() // writes are not buffered
+	}
+	return l.err
 }
 
-// add adds a line and waits for the attempt to write it, but at most maxWait, and not at all while
-// earlier ones could not be written. A line for which there is no memory is lost.
-func (l *Log) add(text []byte) {
+// add writes a line, or leaves it for later. A line for which there is no memory is lost.
+func (l *Log) add(line []byte) {
 	l.mu.Lock()
-	if l.closed || l.pending+len(text) > maxPending || len(l.lines) >= maxLines-1 {
+	defer l.mu.Unlock()
+	if l.size+len(line) > maxWaiting {
 		l.lost++
 		l.untold++
-		l.mu.Unlock()
-		return
-	}
-	if l.untold > 0 {
-		text = append(l.missing(), text...)
-	}
-	own, failing := line{text, make(chan struct{})}, l.err != nil
-	l.pending += len(text)
-	l.lines <- own
-	l.mu.Unlock()
-	if failing {
-		return
-	}
-	select {
-	case <-own.tried:
-	case <-time.After(maxWait):
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		select {
-		case <-own.tried:
-		default:
-			l.err = fmt.Errorf("a write has lasted for more than %s", maxWait)
+	} else {
+		if l.untold > 0 {
+			l.queue(l.missing())
 		}
+		l.queue(line)
 	}
+	l.flush()
+}
+
+func (l *Log) queue(line []byte) {
+	l.waiting = append(l.waiting, line)
+	l.size += len(line)
 }
 
 // missing returns the line that says how many lines are missing before it.
@@ -167,60 +133,27 @@ func (l *Log) missing() []byte {
 	return text
 }
 
-// run writes lines until the log is closed.
-func (l *Log) run() {
-	defer close(l.ended)
-	for next := range l.lines {
-		if !l.persist(next) {
-			l.mu.Lock()
-			l.lost += uint64(1 + len(l.lines))
-			l.logger.Error("the audit log lacks lines, because it could not be written", "lines", l.lost)
-			l.mu.Unlock()
+// flush writes the lines that wait, unless that has just failed.
+func (l *Log) flush() {
+	if len(l.waiting) == 0 || l.err != nil && time.Since(l.tried) < retryEvery {
+		return
+	}
+	failed := l.err != nil
+	l.err = l.reopen()
+	for len(l.waiting) > 0 && l.err == nil {
+		var n int
+		if n, l.err = l.Out.Write(l.waiting[0][l.done:]); l.err != nil {
+			l.done += n
 			break
 		}
+		l.size -= len(l.waiting[0])
+		l.waiting, l.done = l.waiting[1:], 0
 	}
-	if l.file != nil {
-		_ = l.file.Close() // writes are not buffered
+	l.tried = time.Now()
+	switch {
+	case l.err != nil && !failed:
+		l.Logger.Error("the audit log cannot be written; calls are answered all the same, and its lines are kept in memory as far as there is room", "error", l.err)
+	case l.err == nil && failed:
+		l.Logger.Warn("the audit log can be written again")
 	}
-}
-
-// persist tries to write a line until it is written, or the log is closed.
-func (l *Log) persist(next line) bool {
-	for first := true; ; first = false {
-		err := l.write(next.text)
-		l.mu.Lock()
-		if l.err = err; err == nil {
-			l.pending -= len(next.text)
-		}
-		if first {
-			close(next.tried)
-		}
-		l.mu.Unlock()
-		if err == nil {
-			if !first {
-				l.logger.Warn("the audit log can be written again")
-			}
-			return true
-		}
-		if first {
-			l.logger.Error("the audit log cannot be written; calls are answered all the same, and its lines are kept in memory as far as there is room", "error", err)
-		}
-		select {
-		case <-time.After(retryEvery):
-		case <-l.ending:
-			return false
-		}
-	}
-}
-
-// write writes what the file does not have of a line.
-func (l *Log) write(text []byte) error {
-	if err := l.reopen(); err != nil {
-		return err
-	}
-	n, err := l.out.Write(text[l.done:])
-	if l.done += n; err == nil {
-		l.done = 0
-	}
-	return err
 }
