@@ -20,19 +20,16 @@ var appPage = json.RawMessage(`{"ui":{"permissions":{"clipboardWrite":{}},"prefe
 
 // of returns the server that answers a request: clients that show pages are offered more.
 func (s *Server) of(r *request) *Server {
-	if s.apps != nil && (r.Modern && r.capabilities.showsApps() || !r.Modern && r.Peer.showsApps()) {
-		return s.apps
+	if s.apps == nil || r.Modern && !r.capabilities.showsApps() || !r.Modern && !r.conn.showsApps() {
+		return s
 	}
-	return s
+	return s.apps
 }
 
-func (p *innerPeer) showsApps() bool {
-	if p == nil {
-		return false
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.can.showsApps()
+func (c *connection) showsApps() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.can.showsApps()
 }
 
 // withoutApps returns what a dialect is for clients that do not show pages.

@@ -52,7 +52,7 @@ func (s *Server) initialize(_ context.Context, r *request) (any, error) {
 	if slices.Contains(versions(), p.ProtocolVersion) {
 		version = min(p.ProtocolVersion, lastHandshake)
 	}
-	r.Peer.introduce(client, can, version)
+	r.conn.introduce(client, can, version)
 	if s.apps != nil && can.showsApps() {
 		s = s.apps
 	}

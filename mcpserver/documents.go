@@ -117,7 +117,7 @@ func (s *Server) watch(ctx context.Context, c tool.Caller, uri string, changed f
 func (s *Server) subscribe(ctx context.Context, r *request) (any, error) {
 	p, err := decode[uriParams](r)
 	if err == nil {
-		err = r.Subscriptions.Subscribe(ctx, r.Caller, p.URI)
+		err = r.conn.subscriptions.add(ctx, r.Caller, p.URI)
 	}
 	if errors.Is(err, sequent.ErrNotFound) {
 		err = noResource(p.URI, r.Modern)
@@ -129,7 +129,7 @@ func (s *Server) subscribe(ctx context.Context, r *request) (any, error) {
 func (s *Server) unsubscribe(_ context.Context, r *request) (any, error) {
 	p, err := decode[uriParams](r)
 	if err == nil {
-		r.Subscriptions.Unsubscribe(p.URI)
+		r.conn.subscriptions.remove(p.URI)
 	}
 	return struct{}{}, err
 }

@@ -33,7 +33,7 @@ func (v *visit) handshake(m *message) {
 	case m.Kind == kindRequest:
 		v.call(s, m)
 	default:
-		s.Hear(m)
+		s.hear(m)
 		v.told = true // nothing is read or changed
 		v.accept(http.StatusAccepted)
 	}
@@ -62,14 +62,14 @@ func (v *visit) call(s *clientSession, m *message) *rpcError {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(v.r.Context()))
 	defer cancel()
 	defer context.AfterFunc(v.h.aborting, cancel)()
-	c := s.Begin(ctx, *m)
-	defer s.End(c)
+	c := s.connection.begin(ctx, *m)
+	defer s.connection.end(c)
 	if v.seen != nil {
 		v.seen.Via.Session = s.id
 	}
 	c.Caller, c.Via, c.Turn, c.Seen = v.callerIn(s.id), v.via, v.turn, v.seen
-	return v.relay(c.Context(), &c.request, func(ctx context.Context, line []byte, r *request) ([]byte, *rpcError) {
-		line, fault := s.Answer(ctx, line, r)
+	return v.relay(c.ctx, &c.request, func(ctx context.Context, line []byte, r *request) ([]byte, *rpcError) {
+		line, fault := s.answer(ctx, line, r)
 		if fault == nil && r.Method == methodInitialize {
 			v.w.Header().Set(headerSession, s.id)
 		}

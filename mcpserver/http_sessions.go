@@ -13,25 +13,20 @@ import (
 // errClosed is the error for a session of a server that ends.
 var errClosed = errors.New("mcpserver: the server is shutting down")
 
-// A clientSession is what a client of the handshake era opens. It is a session of
-// the protocol, and has no thoughts.
+// A clientSession is what a client of the handshake era opens: a connection over several HTTP requests. It has no
+// thoughts.
 type clientSession struct {
 	*connection
-	id     string
-	server *Server
-	owner  string
-	client *limits.Client // one of whose Sessions it is
+	id, owner string
+	holder    *limits.Client // one of whose Sessions it is
 
 	// Guarded by the mutex of the table:
-	busy   int           // requests and streams in progress
-	idle   *list.Element // in the table's list while busy is 0
-	since  time.Time     // when that began
-	ended  bool          // to be closed when busy is 0
-	stream *follower     // the open stream of GET; nil if there is none
+	busy     int           // requests and streams in progress
+	idle     *list.Element // in the table's list while busy is 0
+	since    time.Time     // when that began
+	ended    bool          // to be closed when busy is 0
+	unfollow func()        // ends the stream of the latest GET
 }
-
-// A follower is an open stream of GET.
-type follower struct{ end func() }
 
 // A sessionTable has the sessions of older clients.
 type sessionTable struct {
@@ -58,17 +53,15 @@ func (t *sessionTable) begin(server *Server, owner string, client *limits.Client
 		return nil, errClosed
 	}
 	t.expire()
-	if err := client.Take(limits.Sessions); err != nil {
-		if !t.replace(client) {
-			return nil, err
-		}
-		if err := client.Take(limits.Sessions); err != nil {
-			return nil, err
-		}
+	err := client.Take(limits.Sessions)
+	if err != nil && t.replace(client) {
+		err = client.Take(limits.Sessions)
+	}
+	if err != nil {
+		return nil, err
 	}
 	s := &clientSession{
-		connection: newConnection(server), id: rand.Text(), server: server, owner: owner, busy: 1,
-		client: client.Retain(),
+		connection: newConnection(server), id: rand.Text(), owner: owner, holder: client.Retain(), busy: 1, unfollow: func() {},
 	}
 	t.sessions[s.id] = s
 	return s, nil
@@ -84,9 +77,8 @@ func (t *sessionTable) enter(id string, server *Server, owner string) *clientSes
 	if s == nil || s.server != server || s.owner != owner {
 		return nil
 	}
-	if s.idle != nil {
+	if s.busy == 0 {
 		t.idle.Remove(s.idle)
-		s.idle = nil
 	}
 	s.busy++
 	return s
@@ -96,13 +88,12 @@ func (t *sessionTable) enter(id string, server *Server, owner string) *clientSes
 func (t *sessionTable) leave(s *clientSession) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	s.busy--
-	switch {
-	case s.busy > 0:
-	case s.ended || t.closed:
+	if s.busy--; s.busy > 0 {
+		return
+	}
+	s.idle, s.since = t.idle.PushBack(s), time.Now()
+	if s.ended || t.closed {
 		t.close(s)
-	default:
-		s.idle, s.since = t.idle.PushBack(s), time.Now()
 	}
 }
 
@@ -113,7 +104,17 @@ func (t *sessionTable) end(s *clientSession) {
 	defer t.mu.Unlock()
 	s.ended = true
 	delete(t.sessions, s.id)
-	s.endStream()
+	s.unfollow()
+}
+
+// follow makes the stream that end ends that of the session, and ends the previous one,
+// which the client has most likely lost. It returns false if the session has ended.
+func (t *sessionTable) follow(s *clientSession, end func()) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	s.unfollow()
+	s.unfollow = end
+	return !s.ended
 }
 
 // shut ends all sessions, and refuses new ones.
@@ -142,7 +143,7 @@ func (t *sessionTable) expire() {
 // none is idle. The caller holds mu.
 func (t *sessionTable) replace(client *limits.Client) bool {
 	for e := t.idle.Front(); e != nil; e = e.Next() {
-		if s := e.Value.(*clientSession); s.client == client {
+		if s := e.Value.(*clientSession); s.holder == client {
 			t.close(s)
 			return true
 		}
@@ -150,42 +151,11 @@ func (t *sessionTable) replace(client *limits.Client) bool {
 	return false
 }
 
-// close ends a session in which nothing is in progress. The caller holds mu.
+// close ends an idle session. The caller holds mu.
 func (t *sessionTable) close(s *clientSession) {
 	delete(t.sessions, s.id)
-	if s.idle != nil {
-		t.idle.Remove(s.idle)
-		s.idle = nil
-	}
-	s.client.Give(limits.Sessions)
-	s.client.Release()
-	t.closing.Go(s.Close) // not with mu held: it ends watches
-}
-
-// follow makes stream the open stream of the session and ends the previous one,
-// which the client has most likely lost. It returns false if the session has ended.
-func (t *sessionTable) follow(s *clientSession, stream *follower) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	s.endStream()
-	s.stream = stream
-	return !s.ended
-}
-
-// take returns what the client is told, for its open stream alone.
-func (t *sessionTable) take(s *clientSession, stream *follower) [][]byte {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if s.stream != stream {
-		s.Subscriptions().Nudge() // the other stream
-		return nil
-	}
-	return s.Subscriptions().Take()
-}
-
-func (s *clientSession) endStream() {
-	if s.stream != nil {
-		s.stream.end()
-		s.stream = nil
-	}
+	t.idle.Remove(s.idle)
+	s.holder.Give(limits.Sessions)
+	s.holder.Release()
+	t.closing.Go(s.connection.close) // not with mu held: it ends watches
 }

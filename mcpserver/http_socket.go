@@ -90,8 +90,7 @@ func (v *visit) socket() {
 	t := &frames{visit: v, ws: ws, conn: under.conn, ctx: ctx}
 	go t.ping()
 	_ = serve(v.h.ending, serveConfig{ // its errors are those of the connection
-		Server: v.server, Caller: v.caller, Via: v.via, Client: v.client,
-		Admit: v.admitMessage, Done: func() { v.client.Give(limits.Calls) }, MaxReply: v.h.config.MaxReply,
+		server: v.server, caller: v.caller, via: v.via, client: v.client, admit: v.admitMessage, maxReply: v.h.config.MaxReply,
 	}, t)
 	if v.h.ending.Err() != nil {
 		t.close(websocket.StatusGoingAway, "the server is shutting down")

@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"net/http"
@@ -54,39 +55,30 @@ func (v *visit) listen(r *request) {
 		v.fail(statusOf(true, fault), r.ID, fault)
 		return
 	}
-	defer l.Close()
+	defer l.close()
 	v.status = http.StatusOK
 	v.answered() // the rest is the stream
 	out := &stream{visit: v}
-	if out.events(l.Acknowledgement()) != nil {
-		return
-	}
-	if l.Empty() || v.pump(out, l.Wake(), l.Take, ctx.Done()) {
-		_ = out.events(l.Result()) // the subscription is over either way
+	if out.events(l.acknowledgement) == nil && (l.empty || v.notify(ctx, out, l.subscriptions)) {
+		_ = out.events(l.result) // the subscription is over either way
 	}
 }
 
-// pump sends what take returns after each wake, until the stream fails or over is closed.
+// notify sends notifications until the stream fails, its token is not valid any more, or ctx is done.
 // It returns true if the server ends.
-func (v *visit) pump(out *stream, wake <-chan struct{}, take func() [][]byte, over <-chan struct{}) bool {
+func (v *visit) notify(ctx context.Context, out *stream, from *subscriptions) (ended bool) {
 	v.giveCall() // from here on it is a stream
 	t := time.NewTicker(heartbeat)
 	defer t.Stop()
-	for {
-		send := out.comment
-		select {
-		case <-wake:
-			send = func() error { return out.events(take()...) }
-		case <-t.C:
-		case <-over:
-			return false
-		case <-v.h.ending.Done():
-			return true
+	return from.follow(ctx, v.h.ending.Done(), t.C, func(lines []byte) error {
+		if err := v.still(ctx); err != nil {
+			return err
 		}
-		if v.still(v.r.Context()) != nil || send() != nil {
-			return false
+		if len(lines) == 0 {
+			return out.comment()
 		}
-	}
+		return out.events(lines)
+	})
 }
 
 // A stream is a reply in the form of events. Nothing of it is written until there is an
@@ -99,9 +91,9 @@ type stream struct {
 }
 
 // events writes lines that end in a newline, each as an event.
-func (s *stream) events(lines ...[]byte) error {
+func (s *stream) events(lines []byte) error {
 	var text []byte
-	for _, line := range lines {
+	for line := range bytes.Lines(lines) {
 		text = append(append(append(text, "event: message\ndata: "...), line...), '\n')
 	}
 	return s.send(text)
@@ -150,16 +142,14 @@ func (v *visit) follow() {
 	}
 	ctx, cancel := context.WithCancel(v.r.Context())
 	defer cancel()
-	mine := &follower{cancel}
-	if !v.h.sessions.follow(s, mine) {
+	if !v.h.sessions.follow(s, cancel) {
 		v.noSession(nil)
 		return
 	}
 	out := &stream{visit: v}
 	err := out.comment() // so that the client knows that it is open
 	v.other()
-	if err != nil {
-		return
+	if err == nil {
+		v.notify(ctx, out, s.subscriptions)
 	}
-	v.pump(out, s.Subscriptions().Wake(), func() [][]byte { return v.h.sessions.take(s, mine) }, ctx.Done())
 }

@@ -8,35 +8,24 @@ import (
 	"io"
 )
 
-// lines is the transport of messages that are lines of text.
+// lines is the transport of a client that writes a line for each message and reads lines.
 type lines struct {
-	r     *bufio.Reader
-	w     io.Writer
-	max   int // bytes of a line without its end
-	begun bool
+	r   *bufio.Reader
+	w   io.Writer
+	max int // bytes of a line without its end
 }
 
-// Lines returns the transport of a client that writes a line for each message to in and
-// reads lines from out. A line of more than limit bytes is skipped and refused.
-func newLines(in io.Reader, out io.Writer, limit int) transport {
+func newLines(in io.Reader, out io.Writer, limit int) *lines {
 	return &lines{r: bufio.NewReaderSize(in, 64<<10), w: out, max: limit}
 }
 
 // Read returns the next line without its end, in its own memory. The last line need not
-// have an end.
+// have an end. A line that is too long is skipped and refused.
 func (l *lines) Read() ([]byte, error) {
 	var line []byte
 	for long := false; ; {
 		chunk, err := l.r.ReadSlice('\n')
-		if !l.begun && len(chunk) > 0 {
-			l.begun = true
-			// Some consoles begin piped text with a byte order mark.
-			chunk = bytes.TrimPrefix(chunk, []byte("\xef\xbb\xbf"))
-		}
-		if err == nil {
-			chunk = chunk[:len(chunk)-1]
-		}
-		if long = long || len(line)+len(chunk) > l.max; long {
+		if long = long || len(bytes.TrimSuffix(chunk, []byte("\n")))+len(line) > l.max; long {
 			line = nil
 		} else {
 			line = append(line, chunk...)
@@ -47,7 +36,8 @@ func (l *lines) Read() ([]byte, error) {
 		case long && (err == nil || ended):
 			return nil, invalidRequest(fmt.Sprintf("the line is longer than %d bytes", l.max))
 		case err == nil, ended && len(line) > 0:
-			return line, nil
+			// Some consoles begin piped text with a byte order mark.
+			return bytes.TrimPrefix(bytes.TrimSuffix(line, []byte("\n")), []byte("\xef\xbb\xbf")), nil
 		default:
 			return nil, err
 		}

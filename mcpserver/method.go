@@ -15,7 +15,7 @@ type request struct {
 	Modern bool // it is of 2026-07-28 or later
 	Caller tool.Caller
 	Via    Via
-	Peer   *innerPeer // of a connection of the handshake era
+	conn   *connection // nil for a stateless request
 	// Turn is what a heavy call takes. The caller gives it back when the reply was sent, which can be
 	// large and is in memory until then. Nil means no limits.
 	Turn *limits.Turn
@@ -26,18 +26,9 @@ type request struct {
 	MaxReply int
 	// Notify sends a notification of the call's progress, a line; nil if the client cannot
 	// be told.
-	Notify func(line []byte)
-	// Subscriptions are those of a connection of the handshake era; otherwise nil.
-	Subscriptions subscriber
-
+	Notify       func(line []byte)
 	client       clientInfo // of a request of the modern era, as are the capabilities
 	capabilities capabilities
-}
-
-// A subscriber has the documents whose changes are reported to a connection.
-type subscriber interface {
-	Subscribe(ctx context.Context, c tool.Caller, uri string) error
-	Unsubscribe(uri string)
 }
 
 // Methods that transports and connections handle themselves.

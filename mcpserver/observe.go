@@ -129,11 +129,3 @@ func (s *Server) toolNamed(name string) string {
 	}
 	return ""
 }
-
-// closed tells the observer, if there is one, that a connection has ended whose handshake
-// was x, which is nil if there was none or no observer.
-func (s *Server) closed(x *Exchange, lasted time.Duration) {
-	if x != nil {
-		s.config.Observer.Closed(x, lasted)
-	}
-}

@@ -7,87 +7,11 @@ import (
 	"net/url"
 	"path"
 	"runtime"
-	"strconv"
 	"strings"
-	"sync"
 	"unicode/utf8"
 
 	"github.com/sequent-dev/sequent"
-	"github.com/sequent-dev/sequent/internal/jsonscan"
 )
-
-// An innerPeer is what the client of a connection of the handshake era has told about itself.
-// It is safe for concurrent use. Nil knows nothing.
-type innerPeer struct {
-	mu       sync.Mutex // guards the fields below
-	info     clientInfo
-	can      capabilities
-	protocol string // version that the handshake agreed on
-	asked    int    // requests for the roots
-	answered int    // number of the last one that was answered
-	root     string // directory, or ""
-	used     bool   // a call was made with root
-}
-
-// introduce takes what the client says in the handshake.
-func (p *innerPeer) introduce(info clientInfo, can capabilities, protocol string) {
-	if p == nil {
-		return
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.info, p.can, p.protocol = info, can, protocol
-}
-
-// Introduced returns the version of the protocol that the handshake agreed on, and the name of
-// the client; both are empty before.
-func (p *innerPeer) Introduced() (protocol, client string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.protocol, p.info.Name
-}
-
-// Ask returns a request for the client's roots, a line, and nil for a client that has
-// none. Changed means that the client has other roots than before.
-func (p *innerPeer) Ask(changed bool) []byte {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.can.Roots == nil {
-		return nil
-	}
-	if changed {
-		p.used = false
-	}
-	p.asked++
-	return []byte(`{"jsonrpc":"2.0","id":"` + rootsID(p.asked) + `","method":"roots/list"}` + "\n")
-}
-
-func rootsID(n int) string { return "roots-" + strconv.Itoa(n) }
-
-// Answered takes the reply of the client to the latest Ask. Calls that were made before
-// it have fixed the project: later ones belong to the same scope.
-func (p *innerPeer) Answered(m *message) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if id, _ := jsonscan.Text(m.ID); p.answered == p.asked || string(id) != rootsID(p.asked) {
-		return
-	}
-	p.answered = p.asked
-	if !p.used {
-		p.root = firstRoot(m.Result)
-	}
-}
-
-// client returns the description and the directory of the client.
-func (p *innerPeer) client() (info clientInfo, root string) {
-	if p == nil {
-		return clientInfo{}, ""
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.used = true
-	return p.info, p.root
-}
 
 // firstRoot returns the first directory of a reply to roots/list, or "".
 func firstRoot(result json.RawMessage) string {
@@ -149,7 +73,7 @@ func (s *Server) trace(ctx context.Context, r *request) context.Context {
 func (s *Server) origin(r *request) (o sequent.Origin, head func() (branch, commit string)) {
 	client, root := r.client, ""
 	if !r.Modern {
-		client, root = r.Peer.client()
+		client, root = r.conn.client()
 	}
 	o.Client, o.ClientVersion = client.Name, client.Version
 	switch {

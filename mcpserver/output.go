@@ -18,14 +18,14 @@ var errConnClosed = errors.New("mcpserver: the connection is closed")
 // An output writes lines. Those that come while it writes are written together.
 type output struct {
 	write  func(lines []byte) error
-	failed func() // called once, after the first failure
+	failed func() // called after a write has failed
 
 	mu      sync.Mutex
 	change  *sync.Cond // what follows has changed
 	buf     []byte     // to be written; whole lines
 	spare   []byte     // memory of what was written
 	writing bool       // a goroutine writes buf
-	err     error      // the first failure
+	err     error      // the first failure, after which lines are dropped
 }
 
 func newOutput(write func([]byte) error, failed func()) *output {
@@ -34,36 +34,24 @@ func newOutput(write func([]byte) error, failed func()) *output {
 	return o
 }
 
-// put adds a line, which another goroutine writes. It waits while the buffer is full, and drops
-// the line after a failure.
-func (o *output) put(line []byte) {
-	if o.add(line) {
-		go o.flush()
-	}
-}
-
-// putNow is put that writes the line itself, if nothing is being written. Waking another goroutine
-// costs more than writing.
-func (o *output) putNow(line []byte) {
-	if o.add(line) {
-		o.flush()
-	}
-}
-
-// add adds a line and reports whether the caller must flush.
-func (o *output) add(line []byte) bool {
+// put adds a line, which another goroutine writes, or, if now, the caller: waking a goroutine costs more than
+// writing. It waits while the buffer is full.
+func (o *output) put(line []byte, now bool) {
 	o.mu.Lock()
-	defer o.mu.Unlock()
 	for o.err == nil && len(o.buf) > maxUnwritten {
 		o.change.Wait()
 	}
-	if o.err != nil {
-		return false
+	idle := o.err == nil && !o.writing
+	if o.err == nil {
+		o.buf, o.writing = append(o.buf, line...), true
 	}
-	o.buf = append(o.buf, line...)
-	idle := !o.writing
-	o.writing = true
-	return idle
+	o.mu.Unlock()
+	switch {
+	case idle && now:
+		o.flush()
+	case idle:
+		go o.flush()
+	}
 }
 
 // flush writes until nothing is left, or until writing fails.

@@ -5,24 +5,22 @@ import "sync"
 // Limits for reading ahead of answering. Reading ahead lets a cancellation overtake
 // earlier calls. Beyond these limits, the client waits.
 const (
-	maxAhead      = 10_000
+	maxAhead      = 1000
 	maxAheadBytes = 64 << 20
 )
 
-// A queue has the calls that were read and are not answered. Those of the connection's own
-// lane wait in own; the others have a lane each, whose first call is being answered.
+// A queue has the calls that were read and are not answered.
 type queue struct {
-	mu     sync.Mutex
-	change *sync.Cond // what follows has changed
-	own    []*pendingCall
-	lanes  map[string][]*pendingCall
-	open   int  // calls that are not answered
-	bytes  int  // of these calls
-	closed bool // no more calls are accepted
+	mu      sync.Mutex
+	change  *sync.Cond     // what follows has changed
+	waiting []*pendingCall // in the order of arrival
+	open    int            // calls that are not answered; those in lanes do not wait here
+	bytes   int            // of these calls
+	closed  bool           // no more calls are accepted
 }
 
 func newQueue() *queue {
-	q := &queue{lanes: make(map[string][]*pendingCall)}
+	q := new(queue)
 	q.change = sync.NewCond(&q.mu)
 	return q
 }
@@ -37,35 +35,34 @@ func (q *queue) put(c *pendingCall) bool {
 	if q.closed {
 		return false
 	}
-	q.own = append(q.own, c)
+	q.waiting = append(q.waiting, c)
 	q.open++
 	q.bytes += c.size
 	q.change.Broadcast()
 	return true
 }
 
-// next returns the next call of the connection's own lane, or nil when the queue is closed
-// and empty.
+// next returns the next call, or nil when the queue is closed and empty.
 func (q *queue) next() *pendingCall {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for !q.closed && len(q.own) == 0 {
+	for !q.closed && len(q.waiting) == 0 {
 		q.change.Wait()
 	}
-	if len(q.own) == 0 {
+	if len(q.waiting) == 0 {
 		return nil
 	}
-	c := q.own[0]
-	q.own[0] = nil
-	q.own = q.own[1:]
+	c := q.waiting[0]
+	q.waiting[0] = nil
+	q.waiting = q.waiting[1:]
 	return c
 }
 
-// waiting reports whether a call waits in the connection's own lane.
-func (q *queue) waiting() bool {
+// empty reports whether no call waits.
+func (q *queue) empty() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return len(q.own) > 0
+	return len(q.waiting) == 0
 }
 
 // done ends a call that was answered.
@@ -83,27 +80,4 @@ func (q *queue) close() {
 	defer q.mu.Unlock()
 	q.closed = true
 	q.change.Broadcast()
-}
-
-// enter adds a call to a lane. It reports whether the caller must start a goroutine that
-// answers the lane.
-func (q *queue) enter(lane string, c *pendingCall) (first bool) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.lanes[lane] = append(q.lanes[lane], c)
-	return len(q.lanes[lane]) == 1
-}
-
-// leave removes the first call of a lane, which is answered. It returns the next call, or
-// nil.
-func (q *queue) leave(lane string) *pendingCall {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	rest := q.lanes[lane][1:]
-	if len(rest) == 0 {
-		delete(q.lanes, lane)
-		return nil
-	}
-	q.lanes[lane] = rest
-	return rest[0]
 }

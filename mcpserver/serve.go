@@ -27,7 +27,7 @@ const (
 	maxListening = 100
 )
 
-// ErrStalled is the error for a client that stops reading while the server is ending.
+// errStalled is the error for a client that stops reading while the server is ending.
 var errStalled = errors.New("mcpserver: the client has stopped reading")
 
 // A transport carries the messages of a client, in order.
@@ -43,86 +43,20 @@ type transport interface {
 	Write(lines []byte) error
 }
 
-// A serveConfig configures Serve.
+// A serveConfig says who is served.
 type serveConfig struct {
-	Server *Server // required
-	Caller tool.Caller
-	Via    Via
+	server *Server // required
+	caller tool.Caller
+	via    Via
 
-	// Client limits a client of a server with other clients, who is gone at the end of its
-	// input, so that its calls are cancelled. Nil means the only client of the process.
-	Client *limits.Client
-	// Admit returns an error for a message that is refused, and Done is called when a message
-	// was answered. Both are required with a Client.
-	Admit func(m *message) *rpcError
-	Done  func()
-	// MaxReply limits a reply, in bytes; 0 or less means no limit.
-	MaxReply int
-}
-
-// serve serves one client, as described at mcpserver.Server.ServeStdio.
-func serve(ctx context.Context, cfg serveConfig, t transport) error {
-	s := &serving{serveConfig: cfg, t: t, conn: newConnection(cfg.Server), queue: newQueue(), beside: make(chan struct{}, maxBeside), ending: make(chan struct{})}
-	s.out = newOutput(t.Write, s.abort)
-	defer s.conn.Close()
-	defer s.out.close()
-	s.ctx = context.WithoutCancel(ctx)
-	s.laneCtx, s.cancelLanes = context.WithCancel(s.ctx)
-	defer s.cancelLanes()
-	go s.notify(s.conn.Subscriptions(), s.ctx)
-	read, answered := make(chan error, 1), make(chan error, 1)
-	go func() {
-		read <- s.read()
-		s.queue.close()
-		if s.Client != nil {
-			s.conn.Cancel(nil)
-		}
-	}()
-	go func() {
-		s.answerQueue()
-		close(s.ending)
-		s.running.Wait()
-		answered <- s.out.drain()
-	}()
-	return s.wait(ctx, read, answered)
-}
-
-// wait waits until everything that was read is answered. It cancels calls in lanes that
-// are not answered inputTimeout after the end of the input: the client has probably ended,
-// and a model is paid for every answer. Once ctx is done it waits for endTimeout,
-// because supervisors kill a program that takes longer.
-func (s *serving) wait(ctx context.Context, read, answered <-chan error) error {
-	var failure error // of reading
-	told := ctx.Done()
-	var late, last, enough <-chan time.Time
-	for {
-		select {
-		case err := <-answered:
-			select {
-			case failure = <-read:
-			default: // it is known already, or ctx is done and the input is still being read
-			}
-			switch {
-			case err != nil:
-				return fmt.Errorf("mcpserver: write: %w", err)
-			case failure != nil:
-				return fmt.Errorf("mcpserver: read: %w", failure)
-			}
-			return nil
-		case failure = <-read:
-			read, enough = nil, time.After(inputTimeout)
-		case <-enough:
-			s.cancelLanes()
-		case <-told:
-			s.queue.close()
-			told, late = nil, time.After(endTimeout)
-		case <-late:
-			s.abort()
-			late, last = nil, time.After(lastWrite)
-		case <-last: // in a write that may block for ever
-			return fmt.Errorf("mcpserver: write: %w", errStalled)
-		}
-	}
+	// client limits a client of a server with other clients, who is gone at the end of its
+	// input, so that its calls are cancelled. For each message it gives back a unit of
+	// limits.Calls. Nil means the only client of the process.
+	client *limits.Client
+	// admit returns an error for a message that is refused; required with a client.
+	admit func(m *message) *rpcError
+	// maxReply limits a reply, in bytes; 0 or less means no limit.
+	maxReply int
 }
 
 // A serving serves one connection.
@@ -134,19 +68,91 @@ type serving struct {
 	out   *output
 	ctx   context.Context // of calls
 
-	running   sync.WaitGroup // goroutines that answer lanes or subscriptions
-	beside    chan struct{}  // filled with the running calls of other lanes
-	listening int            // open subscriptions; guarded by queue.mu
-	ending    chan struct{}  // closed when the connection's own lane is answered
+	running   sync.WaitGroup // goroutines that answer calls of lanes or subscriptions
+	beside    chan struct{}  // filled with the running calls of lanes
+	listening chan struct{}  // filled with the open subscriptions
+	ending    chan struct{}  // closed when all calls but those of lanes are answered
 
 	laneCtx     context.Context // of calls in lanes
 	cancelLanes func()
+	lanesMu     sync.Mutex
+	lanes       map[string]chan struct{} // closed when the last call of the lane is answered
+}
+
+// serve serves one client, as described at [Server.ServeStdio].
+func serve(ctx context.Context, cfg serveConfig, t transport) error {
+	s := &serving{
+		serveConfig: cfg, t: t, conn: newConnection(cfg.server), queue: newQueue(), lanes: make(map[string]chan struct{}),
+		beside: make(chan struct{}, maxBeside), listening: make(chan struct{}, maxListening), ending: make(chan struct{}),
+	}
+	s.out = newOutput(t.Write, s.abort)
+	defer s.conn.close()
+	defer s.out.close()
+	s.ctx = context.WithoutCancel(ctx)
+	s.laneCtx, s.cancelLanes = context.WithCancel(s.ctx)
+	defer s.cancelLanes()
+	go s.notify(s.ctx, s.conn.subscriptions)
+	read, answered, stalled := make(chan error, 1), make(chan error, 1), make(chan struct{})
+	go func() {
+		read <- s.read()
+		s.queue.close()
+		if s.client != nil {
+			s.conn.cancel(nil)
+		}
+		// The client has probably ended, and a model is paid for every answer.
+		if !s.over(inputTimeout) {
+			s.cancelLanes()
+		}
+	}()
+	go func() {
+		s.answerQueue()
+		close(s.ending)
+		s.running.Wait()
+		answered <- s.out.drain()
+	}()
+	defer context.AfterFunc(ctx, func() { // supervisors kill a program that takes longer
+		s.queue.close()
+		if !s.over(endTimeout) {
+			s.abort()
+		}
+		if !s.over(lastWrite) { // in a write that may block for ever
+			close(stalled)
+		}
+	})()
+	err := errStalled
+	select {
+	case err = <-answered:
+	case <-stalled:
+	}
+	if err != nil {
+		return fmt.Errorf("mcpserver: write: %w", err)
+	}
+	select {
+	case err = <-read:
+	default: // ctx is done and the input is still being read
+	}
+	if err != nil {
+		return fmt.Errorf("mcpserver: read: %w", err)
+	}
+	return nil
+}
+
+// over waits until serving has ended, and reports whether that was within d.
+func (s *serving) over(d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-s.laneCtx.Done():
+		return true
+	case <-t.C:
+		return false
+	}
 }
 
 // abort cancels all calls and accepts no more, after the client has disconnected.
 func (s *serving) abort() {
 	s.queue.close()
-	s.conn.Cancel(nil)
+	s.conn.cancel(nil)
 }
 
 // read reads messages until the input ends or the queue is closed.
@@ -180,7 +186,7 @@ func (s *serving) read() error {
 // parse reads a message. The turn of a long one ends with that, and its call takes one again: a heavy
 // call before it in the queue would wait for it otherwise.
 func (s *serving) parse(line []byte) message {
-	turn := s.Client.Turn()
+	turn := s.client.Turn()
 	defer turn.Give()
 	return parseIn(s.ctx, line, turn)
 }
@@ -191,41 +197,39 @@ func (s *serving) accept(m message, size int) bool {
 	if m.Kind == kindRequest {
 		received = time.Now()
 	}
-	if s.Admit != nil {
-		if fault := s.Admit(&m); fault != nil && m.Kind == kindRequest {
+	if s.admit != nil {
+		if fault := s.admit(&m); fault != nil && m.Kind == kindRequest {
 			m.Kind, m.Fault = kindRefused, fault
 		}
 	}
 	if m.Kind != kindRequest && m.Kind != kindRefused {
-		s.conn.Hear(&m)
+		s.conn.hear(&m)
 		s.done()
 		return true // no reply is expected
 	}
-	call := s.conn.Begin(s.ctx, m)
+	call := s.conn.begin(s.ctx, m)
 	call.size, call.received = size, received
-	if m.Kind == kindRequest && m.Method == methodPing { // it is about the server, and does not wait
-		reply, _ := s.conn.Answer(s.ctx, nil, &call.request)
-		s.conn.End(call)
-		s.out.put(reply)
-		s.done()
+	ping := m.Kind == kindRequest && m.Method == methodPing // it is about the server, and does not wait
+	if !ping && s.queue.put(call) {
 		return true
 	}
-	if !s.queue.put(call) {
-		s.conn.End(call)
-		s.done()
-		return false
+	if ping {
+		reply, _ := s.conn.answer(s.ctx, nil, &call.request)
+		s.out.put(reply, false)
 	}
-	return true
+	s.conn.end(call)
+	s.done()
+	return ping
 }
 
 // done says that a message was answered.
 func (s *serving) done() {
-	if s.Done != nil {
-		s.Done()
+	if s.client != nil {
+		s.client.Give(limits.Calls)
 	}
 }
 
-// answerQueue answers the connection's own lane until the queue is closed and empty.
+// answerQueue answers the queue until it is closed and empty.
 func (s *serving) answerQueue() {
 	var buf []byte
 	for call := s.queue.next(); call != nil; call = s.queue.next() {
@@ -238,46 +242,57 @@ func (s *serving) answerQueue() {
 
 // answer answers a call, or moves it to its lane. It returns the memory of the reply.
 func (s *serving) answer(call *pendingCall, buf []byte) []byte {
-	if call.message.Kind == kindRefused {
+	if call.Kind == kindRefused {
 		s.refuse(call)
 		return buf
 	}
-	call.Modern, call.Caller, call.Via, call.MaxReply = call.message.Modern(), s.Caller, s.Via, s.MaxReply
-	call.Notify, call.Turn = s.out.put, s.Client.Turn()
-	if call.Modern && call.Method == methodListen {
+	call.Modern, call.Caller, call.Via, call.MaxReply = call.message.Modern(), s.caller, s.via, s.maxReply
+	call.Notify, call.Turn = func(line []byte) { s.out.put(line, false) }, s.client.Turn()
+	switch lane := s.server.lane(&call.request); {
+	case call.Modern && call.Method == methodListen:
 		s.listen(call)
-		return buf
-	}
-	lane := s.Server.lane(&call.request)
-	if lane == "" {
+	case lane != "":
+		s.runIn(lane, call)
+	default:
 		return s.run(call, buf)
-	}
-	if s.queue.enter(lane, call) {
-		s.running.Go(func() { s.answerLane(lane, call) })
 	}
 	return buf
 }
 
-// answerLane answers a lane until it is empty.
-func (s *serving) answerLane(lane string, call *pendingCall) {
-	for ; call != nil; call = s.queue.leave(lane) {
+// runIn answers a call beside others, when the call before it in its lane is answered.
+func (s *serving) runIn(lane string, call *pendingCall) {
+	answered := make(chan struct{})
+	s.lanesMu.Lock()
+	before := s.lanes[lane]
+	s.lanes[lane] = answered
+	s.lanesMu.Unlock()
+	s.running.Go(func() {
+		if before != nil {
+			<-before
+		}
 		s.beside <- struct{}{}
 		stop := context.AfterFunc(s.laneCtx, func() { call.cancel(nil) })
 		s.run(call, nil)
 		stop()
 		<-s.beside
-	}
+		close(answered)
+		s.lanesMu.Lock()
+		defer s.lanesMu.Unlock()
+		if s.lanes[lane] == answered {
+			delete(s.lanes, lane)
+		}
+	})
 }
 
 // run answers one call.
 func (s *serving) run(call *pendingCall, buf []byte) []byte {
-	if call.Cancelled() {
+	if call.cancelled() {
 		s.reply(call, nil)
 		return buf
 	}
 	var ctx context.Context
 	ctx, call.Seen = s.observe(call)
-	line, fault := s.conn.Answer(ctx, buf, &call.request)
+	line, fault := s.conn.answer(ctx, buf, &call.request)
 	call.Seen.End(fault)
 	s.reply(call, line)
 	return line
@@ -285,31 +300,27 @@ func (s *serving) run(call *pendingCall, buf []byte) []byte {
 
 // observe tells the observer of a call that begins.
 func (s *serving) observe(call *pendingCall) (context.Context, *Exchange) {
-	return s.Server.observe(call.ctx, &call.message, s.Caller, s.Via, call.received)
+	return s.server.observe(call.ctx, &call.message, s.caller, s.via, call.received)
 }
 
 // refuse answers a message with its error.
 func (s *serving) refuse(call *pendingCall) {
 	if !call.received.IsZero() {
 		_, seen := s.observe(call)
-		seen.End(call.message.Fault)
+		seen.End(call.Fault)
 	} else {
-		s.Server.other(&Exchange{Dialect: s.Server.name(), Caller: s.Caller, Via: s.Via, Received: time.Now()}, call.message.Fault)
+		s.server.other(&Exchange{Dialect: s.server.name(), Caller: s.caller, Via: s.via, Received: time.Now()}, call.Fault)
 	}
-	s.reply(call, appendError(nil, call.ID, call.message.Fault))
+	s.reply(call, appendError(nil, call.ID, call.Fault))
 }
 
 // reply writes the reply to a call, which has ended. A cancelled call gets none. A client
 // with limits holds what the call has taken until the reply is written: it is in memory.
 func (s *serving) reply(call *pendingCall, line []byte) {
-	put := s.out.putNow
-	if s.queue.waiting() { // so that replies are written together
-		put = s.out.put
+	if !s.conn.end(call) && line != nil {
+		s.out.put(line, s.queue.empty()) // or replies are written together
 	}
-	if !s.conn.End(call) && line != nil {
-		put(line)
-	}
-	if s.Client != nil {
+	if s.client != nil {
 		_ = s.out.drain() // if writing fails, the connection ends
 	}
 	call.Turn.Give()
@@ -320,60 +331,46 @@ func (s *serving) reply(call *pendingCall, line []byte) {
 // listen begins a subscription. Its reply is sent when it ends. Until then it delays
 // neither later calls nor the end of the connection.
 func (s *serving) listen(call *pendingCall) {
-	if call.Cancelled() {
+	if call.cancelled() {
 		s.reply(call, nil)
 		return
 	}
 	ctx, seen := s.observe(call)
-	l, fault := listen(ctx, s.Server, &call.request)
-	if fault == nil && !l.Empty() && !s.addListening(1) {
-		l.Close()
-		fault = invalidParams("a connection may have %d subscriptions at a time: cancel some of them", maxListening)
+	l, fault := listen(ctx, s.server, &call.request)
+	if fault == nil && !l.empty {
+		select {
+		case s.listening <- struct{}{}:
+		default:
+			l.close()
+			fault = invalidParams("a connection may have %d subscriptions at a time: cancel some of them", maxListening)
+		}
 	}
 	seen.End(fault)
 	switch {
 	case fault != nil:
 		s.reply(call, appendError(nil, call.ID, fault))
-	case l.Empty():
-		s.reply(call, append(l.Acknowledgement(), l.Result()...))
+	case l.empty:
+		s.reply(call, append(l.acknowledgement, l.result...))
 	default:
-		s.out.put(l.Acknowledgement())
+		s.out.put(l.acknowledgement, false)
+		call.Turn.Give()
 		s.done()
 		s.queue.done(call)
 		s.running.Go(func() {
-			s.notify(l.subscriptions, call.ctx)
-			l.Close()
-			s.addListening(-1)
-			if !s.conn.End(call) {
-				s.out.put(l.Result())
+			s.notify(call.ctx, l.subscriptions)
+			l.close()
+			<-s.listening
+			if !s.conn.end(call) {
+				s.out.put(l.result, false)
 			}
 		})
 	}
 }
 
-// addListening counts an open subscription, and returns false if there are too many.
-func (s *serving) addListening(n int) bool {
-	s.queue.mu.Lock()
-	defer s.queue.mu.Unlock()
-	if s.listening+n > maxListening {
-		return false
-	}
-	s.listening += n
-	return true
-}
-
 // notify sends notifications until ctx is done, or until the connection ends.
-func (s *serving) notify(to *subscriptions, ctx context.Context) {
-	for {
-		select {
-		case <-to.Wake():
-			for _, line := range to.Take() {
-				s.out.put(line)
-			}
-		case <-ctx.Done():
-			return
-		case <-s.ending:
-			return
-		}
-	}
+func (s *serving) notify(ctx context.Context, from *subscriptions) {
+	from.follow(ctx, s.ending, nil, func(lines []byte) error {
+		s.out.put(lines, false)
+		return nil
+	})
 }

@@ -201,6 +201,6 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 		limit = defaultMaxLine
 	}
 	return serve(ctx, serveConfig{
-		Server: s, Caller: s.config.Caller, Via: Via{Transport: overPipe, Agent: s.config.Agent},
+		server: s, caller: s.config.Caller, via: Via{Transport: overPipe, Agent: s.config.Agent},
 	}, newLines(in, out, limit))
 }

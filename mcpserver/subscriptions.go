@@ -6,12 +6,13 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/tool"
 )
 
-// MaxWatched is the maximum number of documents of one subscription, or of one session of
+// maxWatched is the maximum number of documents of one subscription, or of one session of
 // the handshake era.
 const maxWatched = 100
 
@@ -20,235 +21,198 @@ const maxWatched = 100
 type subscriptions struct {
 	server *Server
 	meta   *subscriptionMeta // of notifications; nil for none
-	wake   chan struct{}
+	wake   chan struct{}     // readable when take returns something
 
-	mu     sync.Mutex // guards the fields below
-	by     map[string]*watched
-	due    []*watched // in the order in which they changed
-	say    []byte     // a line to be sent; nil for none
-	closed bool
+	changing sync.Mutex // held while a document is added or removed
+
+	mu    sync.Mutex        // guards the fields below
+	stops map[string]func() // end the watch of each document, by URI; nil once closed
+	due   []string          // URIs, in the order in which the documents changed
+	other []byte            // a line that is not about a document
 }
 
-// A watched is one document.
-type watched struct {
-	uri     string
-	stop    func() // nil until the watch has begun
-	due     bool   // it is in Subscriptions.due
-	removed bool   // its changes are no longer reported
+// A subscriptionMeta is the _meta that names a subscription.
+type subscriptionMeta struct {
+	ID json.RawMessage `json:"io.modelcontextprotocol/subscriptionId"`
 }
 
 // newSubscriptions returns empty subscriptions. For a request of subscriptions/listen,
 // all notifications have its id.
 func newSubscriptions(server *Server, id json.RawMessage) *subscriptions {
-	return &subscriptions{server: server, meta: subscriptionMetaOf(id), wake: make(chan struct{}, 1), by: make(map[string]*watched)}
+	s := &subscriptions{server: server, wake: make(chan struct{}, 1), stops: make(map[string]func())}
+	if id != nil {
+		s.meta = &subscriptionMeta{id}
+	}
+	return s
 }
 
-// subscriptionMeta is the _meta that names a subscription.
-type subscriptionMeta struct {
-	ID json.RawMessage `json:"io.modelcontextprotocol/subscriptionId"`
-}
-
-func subscriptionMetaOf(id json.RawMessage) *subscriptionMeta {
-	if id == nil {
+// add adds the document at a URI. The error matches sequent.ErrNotFound if there is no such document.
+func (s *subscriptions) add(ctx context.Context, c tool.Caller, uri string) error {
+	s.changing.Lock()
+	defer s.changing.Unlock()
+	s.mu.Lock()
+	n, known, closed := len(s.stops), s.stops[uri] != nil, s.stops == nil
+	s.mu.Unlock()
+	switch {
+	case known:
 		return nil
+	case closed:
+		return errCancelled
+	case n >= maxWatched:
+		return invalidParams("a session may subscribe to %d resources at a time: unsubscribe from some of them", maxWatched)
 	}
-	return &subscriptionMeta{id}
-}
-
-// Subscribe adds the document at a URI. The error matches sequent.ErrNotFound if
-// there is no such document.
-func (s *subscriptions) Subscribe(ctx context.Context, c tool.Caller, uri string) error {
-	w, err := s.reserve(uri)
-	if w == nil {
-		return err
-	}
-	begun := false
-	defer func() {
-		if !begun {
-			s.mu.Lock()
-			defer s.mu.Unlock()
-			delete(s.by, uri)
-		}
-	}()
-	stop, err := s.server.watch(ctx, c, uri, func(gone bool) { s.changed(w, gone) })
+	stop, err := s.server.watch(ctx, c, uri, func(gone bool) { s.changed(uri, gone) })
 	if err != nil {
 		return err
 	}
-	begun = true
 	s.mu.Lock()
-	w.stop = stop
-	removed := w.removed
-	s.mu.Unlock()
-	if removed { // meanwhile
-		stop()
-	}
+	defer s.mu.Unlock()
+	s.stops[uri] = stop
 	return nil
 }
 
-// reserve adds a document before it is watched. It returns nil if the document is there
-// already or the limit is reached.
-func (s *subscriptions) reserve(uri string) (*watched, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	switch {
-	case s.closed:
-		return nil, errCancelled
-	case s.by[uri] != nil:
-		return nil, nil
-	case len(s.by) >= maxWatched:
-		return nil, invalidParams("a session may subscribe to %d resources at a time: unsubscribe from some of them", maxWatched)
-	}
-	w := &watched{uri: uri}
-	s.by[uri] = w
-	return w, nil
-}
-
 // changed records that a document has changed. It does not block.
-func (s *subscriptions) changed(w *watched, gone bool) {
+func (s *subscriptions) changed(uri string, gone bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if w.removed {
-		return
+	if gone {
+		delete(s.stops, uri)
 	}
-	if gone && s.by[w.uri] == w {
-		delete(s.by, w.uri)
+	if !slices.Contains(s.due, uri) {
+		s.due = append(s.due, uri)
 	}
-	if !w.due {
-		w.due = true
-		s.due = append(s.due, w)
-	}
-	s.Nudge()
+	s.nudge()
 }
 
-// Say has a line sent that is not about a document. It replaces one that was not sent.
-func (s *subscriptions) Say(line []byte) {
+// send has a line sent that is not about a document. It replaces one that was not sent.
+func (s *subscriptions) send(line []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.say = line
-	s.Nudge()
+	s.other = line
+	s.nudge()
 }
 
-// Nudge makes Wake readable.
-func (s *subscriptions) Nudge() {
+// nudge makes wake readable.
+func (s *subscriptions) nudge() {
 	select {
 	case s.wake <- struct{}{}:
 	default:
 	}
 }
 
-// Unsubscribe removes the document at a URI, if the client has subscribed to it.
-func (s *subscriptions) Unsubscribe(uri string) {
+// remove removes the document at a URI, if the client has subscribed to it.
+func (s *subscriptions) remove(uri string) {
+	s.changing.Lock()
+	defer s.changing.Unlock()
 	s.mu.Lock()
-	w := s.by[uri]
-	delete(s.by, uri)
+	stop := s.stops[uri]
+	delete(s.stops, uri)
 	s.mu.Unlock()
-	if w != nil {
-		s.remove(w)
+	if stop == nil {
+		return
+	}
+	stop() // from here on changed is not called
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.due = slices.DeleteFunc(s.due, func(due string) bool { return due == uri })
+}
+
+// take returns a notification for each document that has changed since the previous call,
+// as lines.
+func (s *subscriptions) take() []byte {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	lines := s.other
+	for _, uri := range s.due {
+		lines = append(lines, notification("notifications/resources/updated", struct {
+			Meta *subscriptionMeta `json:"_meta,omitempty"`
+			URI  string            `json:"uri"`
+		}{s.meta, uri})...)
+	}
+	s.other, s.due = nil, nil
+	return lines
+}
+
+// follow sends the notifications until ctx is done, sending fails, or ending is closed, which it reports. At
+// each tick it sends nothing, to see whether the client is there.
+func (s *subscriptions) follow(ctx context.Context, ending <-chan struct{}, tick <-chan time.Time, send func(lines []byte) error) (ended bool) {
+	for {
+		var lines []byte
+		select {
+		case <-s.wake:
+			if ctx.Err() != nil {
+				s.nudge() // what is due is for who follows next
+				return false
+			}
+			lines = s.take()
+		case <-tick:
+		case <-ctx.Done():
+			return false
+		case <-ending:
+			return true
+		}
+		if send(lines) != nil {
+			return false
+		}
 	}
 }
 
-// remove ends the watch of a document that is no longer in by. When it returns, changed
-// is not called any more.
-func (s *subscriptions) remove(w *watched) {
+// close removes all documents and refuses others.
+func (s *subscriptions) close() {
+	s.changing.Lock()
+	defer s.changing.Unlock()
 	s.mu.Lock()
-	w.removed = true
-	stop := w.stop
+	all := s.stops
+	s.stops = nil
 	s.mu.Unlock()
-	if stop != nil {
+	for _, stop := range all {
 		stop()
 	}
 }
 
-// Wake is readable when Take returns something.
-func (s *subscriptions) Wake() <-chan struct{} { return s.wake }
-
-// Take returns a notification for each document that has changed since the previous call,
-// as lines.
-func (s *subscriptions) Take() (lines [][]byte) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.say != nil {
-		lines, s.say = append(lines, s.say), nil
-	}
-	for _, w := range s.due {
-		w.due = false
-		if !w.removed {
-			lines = append(lines, notification("notifications/resources/updated", struct {
-				Meta *subscriptionMeta `json:"_meta,omitempty"`
-				URI  string            `json:"uri"`
-			}{s.meta, w.uri}))
-		}
-	}
-	s.due = nil
-	return lines
-}
-
-// Close removes all documents and refuses others.
-func (s *subscriptions) Close() {
-	s.mu.Lock()
-	all := s.by
-	s.by, s.closed = make(map[string]*watched), true
-	s.mu.Unlock()
-	for _, w := range all {
-		s.remove(w)
-	}
-}
-
-// A listening is an accepted request of subscriptions/listen. The caller sends
-// Acknowledgement, then the lines from Take, at the end Result unless the client has
-// cancelled the request, and calls Close.
+// A listening is an accepted request of subscriptions/listen. The client gets the acknowledgement, then
+// notifications, and at the end the result unless it has cancelled the request.
 type listening struct {
 	*subscriptions
-	agreed []string
-	result []byte
+	empty                   bool // it has no documents, and has ended
+	acknowledgement, result []byte
 }
 
-// listen begins a subscription. It omits documents that do not exist or cannot be
-// watched. If no document is left, Empty is true and the subscription has ended.
+// listen begins a subscription. It omits documents that do not exist or cannot be watched. The caller closes it.
 func listen(ctx context.Context, server *Server, r *request) (*listening, *rpcError) {
 	uris, fault := server.checkListen(r)
 	if fault != nil {
 		return nil, fault
 	}
-	l := &listening{subscriptions: newSubscriptions(server, r.ID)}
 	if len(uris) > maxWatched {
 		return nil, invalidParams("a subscription may name %d resources: use several requests", maxWatched)
 	}
+	s := newSubscriptions(server, r.ID)
+	var agreed struct {
+		URIs []string `json:"resourceSubscriptions,omitempty"`
+	}
 	fault = server.guard(ctx, r, func() error {
 		for _, uri := range uris {
-			err := l.Subscribe(ctx, r.Caller, uri)
+			err := s.add(ctx, r.Caller, uri)
 			switch {
 			case errors.Is(err, sequent.ErrNotFound):
 			case err != nil:
 				return err
-			case !slices.Contains(l.agreed, uri):
-				l.agreed = append(l.agreed, uri)
+			case !slices.Contains(agreed.URIs, uri):
+				agreed.URIs = append(agreed.URIs, uri)
 			}
 		}
 		return nil
 	})
 	if fault != nil {
-		l.Close()
+		s.close()
 		return nil, fault
 	}
-	meta := append([]byte(`"`+metaSubscription+`":`), r.ID...)
-	l.result, _ = server.appendResult(nil, r, meta, struct{}{}) // nothing can fail
+	l := &listening{subscriptions: s, empty: len(agreed.URIs) == 0}
+	l.acknowledgement = notification("notifications/subscriptions/acknowledged", struct {
+		Meta *subscriptionMeta `json:"_meta"`
+		Sent any               `json:"notifications"`
+	}{s.meta, agreed})
+	l.result, _ = server.appendResult(nil, r, append([]byte(`"`+metaSubscription+`":`), r.ID...), struct{}{}) // nothing can fail
 	return l, nil
 }
-
-// Empty reports whether the subscription has no documents.
-func (l *listening) Empty() bool { return len(l.agreed) == 0 }
-
-// Acknowledgement returns the notification with the accepted documents, a line.
-func (l *listening) Acknowledgement() []byte {
-	type notifications struct {
-		URIs []string `json:"resourceSubscriptions,omitempty"`
-	}
-	return notification("notifications/subscriptions/acknowledged", struct {
-		Meta *subscriptionMeta `json:"_meta"`
-		Sent notifications     `json:"notifications"`
-	}{l.meta, notifications{l.agreed}})
-}
-
-// Result returns the reply that ends the subscription, a line.
-func (l *listening) Result() []byte { return l.result }

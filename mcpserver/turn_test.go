@@ -15,6 +15,8 @@ import (
 
 // A pipe is a transport whose client sends lines on a channel.
 type pipe struct {
+	client  *limits.Client
+	read    int
 	in      chan string
 	replies mcptest.SyncBuffer
 }
@@ -24,6 +26,8 @@ func (p *pipe) Read() ([]byte, error) {
 	if !ok {
 		return nil, io.EOF
 	}
+	p.read++
+	_ = p.client.Take(limits.Calls)
 	return []byte(line), nil
 }
 
@@ -46,11 +50,9 @@ func TestLongMessagesOfASocket(t *testing.T) {
 		}
 		limiter := limits.New(limits.Config{Caps: limits.Caps{Heavy: 1}})
 		client := limiter.Client("alice")
-		p := &pipe{in: make(chan string)}
-		answered := 0
+		p := &pipe{in: make(chan string), client: client}
 		cfg := serveConfig{
-			Server: New(Config{Dialect: d}), Client: client,
-			Admit: func(*message) *rpcError { return nil }, Done: func() { answered++ },
+			server: New(Config{Dialect: d}), client: client, admit: func(*message) *rpcError { return nil },
 		}
 		ended := make(chan error)
 		go func() { ended <- serve(context.Background(), cfg, p) }()
@@ -88,8 +90,8 @@ func TestLongMessagesOfASocket(t *testing.T) {
 		}
 		p.in <- "[" + strings.Repeat("1,", longMessage)
 		close(p.in)
-		if err := <-ended; err != nil || answered != 5 {
-			t.Errorf("Serve = %v, %d messages answered, want 5", err, answered)
+		if err := <-ended; err != nil || p.read != 5 {
+			t.Errorf("Serve = %v, %d messages read, want 5", err, p.read)
 		}
 		if used := limiter.Stats().Used; used != [5]int64{} {
 			t.Errorf("in the end %v are held", used)

@@ -13,19 +13,19 @@ func TestCancel(t *testing.T) {
 	t.Parallel()
 	c := newConnection(New(Config{Dialect: mcptest.New().Dialect()}))
 	begin := func(id, name string) *pendingCall {
-		return c.Begin(t.Context(), message{Kind: kindRequest, ID: json.RawMessage(id), Method: name})
+		return c.begin(t.Context(), message{Kind: kindRequest, ID: json.RawMessage(id), Method: name})
 	}
 	calls := map[*pendingCall]bool{
 		begin(`"a"`, "tools/call"): true, begin(`7`, "tools/call"): true, begin(`7`, "tools/call"): true,
 		begin(`8`, "tools/call"): false, begin(`7`, methodInitialize): false,
 	}
-	c.Cancel([]byte(`"\u0061"`))
-	c.Cancel([]byte(`7`))
+	c.cancel([]byte(`"\u0061"`))
+	c.cancel([]byte(`7`))
 	for call, want := range calls {
-		if got := call.Context().Err() != nil; got != want {
+		if got := call.ctx.Err() != nil; got != want {
 			t.Errorf("the context of call %s is done = %v, want %v", call.ID, got, want)
 		}
-		if got := c.End(call); got != want {
+		if got := c.end(call); got != want {
 			t.Errorf("call %s was cancelled = %v, want %v", call.ID, got, want)
 		}
 	}
