@@ -58,9 +58,12 @@ var errCancelled = &rpcError{Code: codeInternal, Message: "the request was cance
 // ErrEnding answers a request for which the server has no time left.
 var errEnding = &rpcError{Code: codeFull, Message: "the server is shutting down; try again", RetryAfter: time.Second, Reason: "ending"}
 
+// refusedAs begins the text of errors for invalid messages.
+const refusedAs = "invalid request: "
+
 // invalidRequest returns the error for an invalid message.
 func invalidRequest(why string) *rpcError {
-	return &rpcError{Code: codeInvalidRequest, Message: "invalid request: " + why}
+	return &rpcError{Code: codeInvalidRequest, Message: refusedAs + why}
 }
 
 // because returns the error for a message that is not allowed, with the stable code of why.

@@ -4,10 +4,8 @@ import (
 	"cmp"
 	"context"
 	"crypto/tls"
-	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/netip"
 	"strings"
@@ -48,8 +46,7 @@ type Limits = limits.Caps
 // DefaultLimits returns the limits that the zero Limits mean.
 func DefaultLimits() Limits { return limits.Defaults() }
 
-// An HTTPConfig configures an HTTP. Where a number is 0 there is a default, and
-// where there is a limit, a negative number means none.
+// An HTTPConfig configures an HTTP.
 type HTTPConfig struct {
 	Servers []*Server          // required; each at /mcp/NAME of its dialect, the first at /mcp too; at /ws alike
 	Auth    auth.Authenticator // nil means that all clients are the local user
@@ -68,8 +65,8 @@ type HTTPConfig struct {
 
 	MaxBody        int           // bytes of a request's body; 0 means 4 MiB
 	MaxReply       int           // bytes of a reply; a longer one is replaced by an error; 0 means 16 MiB
-	SessionTimeout time.Duration // idle time until a session ends; 0 means an hour
-	Rate           float64       // maximum requests per second per client; 0 means 1,000
+	SessionTimeout time.Duration // idle time until a session ends; 0 means an hour, a negative number no limit
+	Rate           float64       // maximum requests per second per client; 0 means 1,000, a negative number no limit
 	Burst          int           // maximum burst of requests per client; 0 means twice Rate
 	Timeout        time.Duration // time for a client to send a request or to read a reply; 0 means 30 s
 	Grace          time.Duration // time for calls in progress when Serve ends; 0 means 10 s
@@ -133,8 +130,11 @@ type HTTP struct {
 	aborting context.Context // done when the time for that is up: calls end
 	abort    context.CancelFunc
 
+	conns sync.Map      // of [net.Conn]: what gives back the units of one
+	room  chan struct{} // filled with the open connections
+
 	mu     sync.Mutex
-	active sync.WaitGroup // requests in progress
+	active sync.WaitGroup // calls in progress
 	down   bool           // Shutdown has begun
 }
 
@@ -153,7 +153,7 @@ func NewHTTP(cfg HTTPConfig) (*HTTP, error) {
 	first := cfg.Servers[0]
 	h := &HTTP{
 		config: cfg, first: first, servers: map[string]*Server{endpoint: first, socketEndpoint: first},
-		logger: cfg.Logger, gate: gate, limiter: newLimiter(cfg), readiness: readiness{check: cfg.Ready},
+		logger: cfg.Logger, gate: gate, limiter: newLimiter(cfg), readiness: readiness{check: cfg.Ready}, room: make(chan struct{}, openFiles()-min(reservedFiles, openFiles()/2)),
 		sessions: newSessionTable(cmp.Or(cfg.SessionTimeout, DefaultSessionTimeout)),
 	}
 	h.ending, h.endStreams = context.WithCancel(context.Background())
@@ -209,7 +209,7 @@ func (h *HTTP) Limiter() *limits.Limiter { return h.limiter }
 
 // ServeHTTP answers one request.
 func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	v := &visit{h: h, w: w, r: r, begun: time.Now(), control: http.NewResponseController(w)}
+	v := &visit{h: h, w: w, r: r, begun: time.Now(), control: http.NewResponseController(w), path: r.URL.EscapedPath()}
 	defer v.end()
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
@@ -217,106 +217,31 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Connection", "close") // the next call had better go elsewhere
 	}
 	if v.probe() || v.metadata() {
+		v.told = true
 		return
 	}
-	v.via = v.way()
-	defer v.other()
-	if !h.enter() {
-		v.shuttingDown(nil)
-		return
-	}
-	defer h.active.Done()
 	for _, s := range h.mounts {
-		if strings.HasPrefix(v.path(), s.prefix) {
+		if strings.HasPrefix(v.path, s.prefix) {
 			v.told = true // the site has an observer of its own
-			s.handler.ServeHTTP(w, r)
+			if v.enter(nil) {
+				defer h.active.Done()
+				s.handler.ServeHTTP(w, r)
+			}
 			return
 		}
 	}
-	if !v.admit() {
-		return
-	}
-	if v.isSocket() {
+	v.via = v.way()
+	switch {
+	case !v.admit():
+	case v.isSocket():
 		v.socket()
-		return
-	}
-	switch r.Method {
-	case http.MethodPost:
+	case r.Method == http.MethodPost:
 		v.post()
-	case http.MethodGet:
+	case r.Method == http.MethodGet:
 		v.follow()
-	case http.MethodDelete:
+	case r.Method == http.MethodDelete:
 		v.delete()
 	default:
 		v.notAllowed(r.Method + " means nothing here: send messages with POST")
 	}
-}
-
-// shuttingDown answers that the server ends.
-func (v *visit) shuttingDown(id []byte) {
-	v.w.Header().Set("Connection", "close")
-	v.fail(http.StatusServiceUnavailable, id, errEnding)
-}
-
-// deadline returns until when a client has time.
-func (h *HTTP) deadline() time.Time {
-	if h.config.Timeout < 0 {
-		return time.Time{}
-	}
-	return time.Now().Add(h.config.Timeout)
-}
-
-// enter counts a request in progress, unless the server ends.
-func (h *HTTP) enter() bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if !h.down {
-		h.active.Add(1)
-	}
-	return !h.down
-}
-
-// Shutdown refuses new requests, ends streams and waits for the calls in progress.
-// If ctx is done first, it cancels them and returns ctx's error. Further calls of
-// Shutdown do nothing.
-func (h *HTTP) Shutdown(ctx context.Context) error {
-	h.draining.Store(true)
-	h.mu.Lock()
-	first := !h.down
-	h.down = true
-	h.mu.Unlock()
-	if !first {
-		return errors.New("mcpserver: Shutdown was called before")
-	}
-	h.endStreams()
-	quiet := make(chan error)
-	go func() { h.active.Wait(); close(quiet) }()
-	var err error
-	select {
-	case <-quiet:
-	case <-ctx.Done():
-		err = ctx.Err()
-		h.abort()
-		if !within(quiet, time.Second) { // calls that do not heed it
-			return err
-		}
-	}
-	h.sessions.shut()
-	return err
-}
-
-// errExposed is the reason for refusing an address.
-var errExposed = errors.New("it can be reached from other machines without authentication")
-
-// CheckAddress returns an error if other machines can reach a server at addr, which is
-// HOST:PORT. Such a server needs an [auth.Authenticator].
-func CheckAddress(addr string) error {
-	host, _, err := net.SplitHostPort(addr)
-	if err != nil {
-		return fmt.Errorf("mcpserver: %q is not an address like 127.0.0.1:8080: %w", addr, err)
-	}
-	if !admission.LocalName(host) {
-		return fmt.Errorf("mcpserver: address %s: %w", addr, errExposed)
-	}
-	return nil
 }

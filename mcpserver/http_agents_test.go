@@ -245,7 +245,7 @@ func told(r *result, err error) string { return fmt.Sprint(r.text(), r.IsError, 
 func TestManySessions(t *testing.T) {
 	t.Parallel()
 	engine := sequent.New(sequent.Config{})
-	url := serve(t, engine, mcpserver.HTTPConfig{Rate: -1})
+	url := serve(t, engine, mcpserver.HTTPConfig{Rate: -1, Limits: mcpserver.Limits{Calls: 200}})
 	l := load{url: url, clients: 200, rounds: 3}
 	l.run(t, nil)
 }

@@ -2,7 +2,6 @@ package mcpserver
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"net/http"
 	"net/url"
@@ -13,9 +12,15 @@ import (
 	"github.com/sequent-dev/sequent/internal/limits"
 )
 
-// wellKnown is the path of what clients are told about tokens (RFC 9728). What it says of one
-// endpoint is below it, under the endpoint's path.
-const wellKnown = "/.well-known/oauth-protected-resource"
+const (
+	// wellKnown is the path of what clients are told about tokens (RFC 9728). What it says of one
+	// endpoint is below it, under the endpoint's path.
+	wellKnown = "/.well-known/oauth-protected-resource"
+	// insufficientScope is the code of RFC 6750 for a token that does not allow a request, and
+	// invalidToken that for one that is not valid.
+	insufficientScope = "insufficient_scope"
+	invalidToken      = "invalid_token"
+)
 
 // authenticate finds out whose token the request carries.
 func (v *visit) authenticate() bool {
@@ -25,19 +30,18 @@ func (v *visit) authenticate() bool {
 	}
 	token := v.token()
 	if token == "" {
-		return v.unauthorized("", "this server needs a token: send it as Authorization: Bearer TOKEN")
+		return v.unauthorized("", because("token_required", "this server needs a token: send it as Authorization: Bearer TOKEN"))
 	}
 	who, err := v.h.config.Auth.Identify(v.r.Context(), token)
-	if invalid, ok := errors.AsType[*auth.InvalidError](err); ok {
-		return v.unauthorized("invalid_token", invalid.Reason)
-	}
-	if err != nil {
-		v.h.logger.Log(v.r.Context(), admission.FailureLevel(v.r), "who a client is cannot be told", "error", err)
+	if fault := v.tokenFault(err); fault != nil {
+		if fault.Reason == invalidToken {
+			return v.unauthorized(invalidToken, fault)
+		}
 		v.w.Header().Set("Retry-After", "5")
-		v.fail(http.StatusServiceUnavailable, nil, because("token_unknown", "whose token this is cannot be told now; try again"))
+		v.fail(http.StatusServiceUnavailable, nil, fault)
 		return false
 	}
-	v.granted, v.caller.Owner, v.via.Token = who, who.Subject, who.Token
+	v.granted, v.caller.Owner, v.via.Token = who.Scope, who.Subject, who.Token
 	v.identify(limits.Subject(who.Subject))
 	return true
 }
@@ -48,6 +52,18 @@ func (v *visit) token() string {
 		return v.socketToken()
 	}
 	return admission.Bearer(v.r)
+}
+
+// tokenFault returns the error for a token that is not valid, or that cannot be checked now; nil if err is nil.
+func (v *visit) tokenFault(err error) *rpcError {
+	if invalid, ok := errors.AsType[*auth.InvalidError](err); ok {
+		return because(invalidToken, invalid.Reason)
+	}
+	if err == nil {
+		return nil
+	}
+	v.h.logger.Log(v.r.Context(), admission.FailureLevel(v.r), "who a client is cannot be told", "error", err)
+	return because("token_unknown", "whose token this is cannot be told now; try again")
 }
 
 // recheck returns what the token of the connection allows now: it may have expired or been
@@ -72,44 +88,35 @@ func (v *visit) still(ctx context.Context) error {
 
 // unauthorized refuses a request without a valid token. The code is that of RFC 6750; empty
 // for a request that has none.
-func (v *visit) unauthorized(code, msg string) bool {
+func (v *visit) unauthorized(code string, fault *rpcError) bool {
 	v.identify(v.h.gate.Address(v.r))
-	if !v.limit() { // guessing
-		return false
+	if v.limit() { // guessing
+		v.challenge(code, fault, auth.Write)
+		v.fail(http.StatusUnauthorized, nil, fault)
 	}
-	v.challenge(code, msg, auth.Write)
-	if code == "" {
-		code = "token_required"
-	}
-	v.fail(http.StatusUnauthorized, nil, because(code, msg))
 	return false
 }
-
-// insufficientScope is the code of RFC 6750 for a token that does not allow a request.
-const insufficientScope = "insufficient_scope"
 
 // allowed reports whether the token allows a message. If not it has answered.
 func (v *visit) allowed(m *message) bool {
-	msg, needed := v.lacks(m, v.granted.Scope)
-	if msg == "" {
-		return true
+	fault, needed := v.lacks(m, v.granted)
+	if fault != nil {
+		v.challenge(insufficientScope, fault, needed)
+		v.fail(http.StatusForbidden, m.ID, fault)
 	}
-	v.challenge(insufficientScope, msg, needed)
-	v.fail(http.StatusForbidden, m.ID, because(insufficientScope, msg))
-	return false
+	return fault == nil
 }
 
-// lacks returns the scope that a message needs and a token does not allow, and says so. The
-// text is empty for a message that is allowed.
-func (v *visit) lacks(m *message, granted auth.Scope) (msg string, needed auth.Scope) {
+// lacks returns the scope that a message needs, and the error for a token that does not allow it.
+func (v *visit) lacks(m *message, granted auth.Scope) (fault *rpcError, needed auth.Scope) {
 	needed = auth.Read
 	if v.server.writes(m) {
 		needed = auth.Write
 	}
 	if v.h.config.Auth == nil || granted >= needed {
-		return "", needed
+		return nil, needed
 	}
-	return "the token does not allow this: it needs the scope " + v.h.scopes().Name(needed), needed
+	return because(insufficientScope, "the token does not allow this: it needs the scope "+v.h.scopes().Name(needed)), needed
 }
 
 // scopes returns how the scopes are named at the provider.
@@ -121,10 +128,10 @@ func (h *HTTP) scopes() auth.ScopePrefix {
 }
 
 // challenge tells which token the request needs, and where to get one.
-func (v *visit) challenge(code, msg string, needed auth.Scope) {
+func (v *visit) challenge(code string, fault *rpcError, needed auth.Scope) {
 	text := `Bearer realm="sequent"`
 	if code != "" {
-		text += `, error="` + code + `", error_description="` + quotable(msg) + `"`
+		text += `, error="` + code + `", error_description="` + quotable(strings.TrimPrefix(fault.Message, refusedAs)) + `"`
 	}
 	if v.h.config.Resource != nil {
 		text += `, scope="` + v.h.scopes().Names(needed) + `", resource_metadata="` + v.h.metadataURL(v.r.URL.Path) + `"`
@@ -135,11 +142,8 @@ func (v *visit) challenge(code, msg string, needed auth.Scope) {
 // quotable returns a text without what cannot stand in an error_description (RFC 6750).
 func quotable(text string) string {
 	return strings.Map(func(r rune) rune {
-		if r == '"' || r == '\\' {
+		if r < ' ' || r > '~' || r == '"' || r == '\\' {
 			return '\''
-		}
-		if r < ' ' || r > '~' {
-			return '?'
 		}
 		return r
 	}, text)
@@ -161,24 +165,13 @@ func (h *HTTP) metadataURL(endpoint string) string {
 // token.
 func (v *visit) metadata() bool {
 	path, ok := strings.CutPrefix(v.r.URL.Path, wellKnown)
-	if !ok || v.h.config.Resource == nil || path != "" && path[0] != '/' {
+	r := v.h.config.Resource
+	if !ok || r == nil || path != "" && path[0] != '/' {
 		return false
 	}
-	header := v.w.Header()
-	header.Set("Access-Control-Allow-Origin", "*")
-	header.Set("Access-Control-Allow-Headers", headerVersion)
-	switch v.r.Method {
-	case http.MethodGet, http.MethodHead:
-	case http.MethodOptions:
-		v.accept(http.StatusNoContent)
-		return true
-	default:
-		header.Set("Allow", "GET, HEAD, OPTIONS")
-		v.refuse(http.StatusMethodNotAllowed, "this document can only be read")
-		return true
-	}
-	public, err := url.Parse(v.h.config.Resource.URL)
-	if err == nil {
+	v.w.Header().Set("Access-Control-Allow-Origin", "*")
+	v.w.Header().Set("Access-Control-Allow-Headers", headerVersion)
+	if public, err := url.Parse(r.URL); err == nil {
 		path = strings.TrimPrefix(path, public.Path)
 	}
 	path = strings.TrimSuffix(path, "/")
@@ -186,22 +179,17 @@ func (v *visit) metadata() bool {
 		v.refuse(http.StatusNotFound, "there is no endpoint %.100q; the MCP endpoints are %s", path, v.h.names)
 		return true
 	}
-	r := v.h.config.Resource
 	var signIn *auth.SignIn
 	if r.SignIn.Client != "" {
 		signIn = &r.SignIn
 	}
-	document, err := json.Marshal(struct {
+	v.send(http.StatusOK, append(mustMarshal(struct {
 		Resource string       `json:"resource"`
 		Issuers  []string     `json:"authorization_servers"`
 		Scopes   []string     `json:"scopes_supported"`
 		Methods  []string     `json:"bearer_methods_supported"`
 		Name     string       `json:"resource_name"`
 		SignIn   *auth.SignIn `json:"sequent_sign_in,omitempty"` // for sequent server login
-	}{r.URL + path, r.Issuers, strings.Fields(r.SignIn.Scopes.Names(auth.Write)), []string{"header"}, "sequent", signIn})
-	if err != nil {
-		panic("mcpserver: " + err.Error()) // strings
-	}
-	v.send(http.StatusOK, append(document, '\n'))
+	}{r.URL + path, r.Issuers, strings.Fields(r.SignIn.Scopes.Names(auth.Write)), []string{"header"}, "sequent", signIn}), '\n'), nil)
 	return true
 }

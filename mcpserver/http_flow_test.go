@@ -194,7 +194,7 @@ func TestHalfOpen(t *testing.T) {
 // There is no call to wait for.
 func TestShutdownUnfinishedBody(t *testing.T) {
 	t.Parallel()
-	w := serveHTTP(t, HTTPConfig{Timeout: -1, Grace: 20 * time.Second})
+	w := serveHTTP(t, HTTPConfig{Timeout: time.Hour, Grace: 20 * time.Second})
 	c, err := net.Dial("tcp", w.addr)
 	if err != nil {
 		t.Fatal(err)
@@ -219,7 +219,7 @@ func TestShutdownUnfinishedBody(t *testing.T) {
 // is no call to wait for.
 func TestShutdownUnreadReplies(t *testing.T) {
 	t.Parallel()
-	w := serveHTTP(t, HTTPConfig{Timeout: -1, Grace: time.Minute, Rate: -1})
+	w := serveHTTP(t, HTTPConfig{Timeout: time.Hour, Grace: time.Minute, Rate: -1})
 	text := strings.Repeat("x", 3<<20)
 	var full sync.WaitGroup
 	for range 4 {

@@ -16,9 +16,9 @@ const (
 )
 
 const (
-	// readyPatience is how long a look at readiness may take.
-	readyPatience = 2 * time.Second
-	// readyFor is how long what was seen is good, so that those who ask often, as
+	// checkTimeout limits a check of readiness.
+	checkTimeout = 2 * time.Second
+	// readyFor is how long its result is good, so that those who ask often, as
 	// anybody may, cost the store nothing.
 	readyFor = time.Second
 )
@@ -27,31 +27,27 @@ const (
 type readiness struct {
 	check func(context.Context) error // nil for always
 
-	mu  sync.Mutex // held during a look: who asks meanwhile waits for it
-	at  time.Time  // of the last look
+	mu  sync.Mutex // held during a check: who asks meanwhile waits for it
+	at  time.Time  // of the last check
 	why string     // not, then; empty for ready
 }
 
 // ask returns why calls make no sense now, in a word, or "". The error says more,
 // to the first who is told a new reason.
 func (r *readiness) ask(ctx context.Context) (why string, err error) {
-	if r.check == nil {
-		return "", nil
-	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !r.at.IsZero() && time.Since(r.at) < readyFor {
+	if r.check == nil || !r.at.IsZero() && time.Since(r.at) < readyFor {
 		return r.why, nil
 	}
-	// Not the context of who asks: others get to know, too.
-	limited, cancel := context.WithTimeout(ctx, readyPatience)
+	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
-	err = r.check(limited)
+	err = r.check(ctx)
 	was := r.why
 	switch {
 	case err == nil:
 		r.why = ""
-	case limited.Err() != nil:
+	case ctx.Err() != nil:
 		r.why = "store_timeout"
 	default:
 		r.why = string(sequent.CodeOf(err))
@@ -66,17 +62,12 @@ func (r *readiness) ask(ctx context.Context) (why string, err error) {
 // probe answers a question about the server itself, and reports whether it was
 // one. Everybody who reaches the server under a name of its own may ask.
 func (v *visit) probe() bool {
-	path := v.r.URL.Path
-	if path != healthPath && path != readyPath {
-		return false
-	}
 	switch {
+	case v.path != healthPath && v.path != readyPath:
+		return false
 	case !v.ownName():
-	case v.r.Method != http.MethodGet && v.r.Method != http.MethodHead:
-		v.w.Header().Set("Allow", "GET, HEAD")
-		v.refuse(http.StatusMethodNotAllowed, "%s is asked with GET", path)
-	case path == healthPath:
-		v.send(http.StatusOK, []byte(`{"status":"ok"}`+"\n"))
+	case v.path == healthPath:
+		v.send(http.StatusOK, []byte(`{"status":"ok"}`+"\n"), nil)
 	default:
 		v.ready()
 	}
@@ -87,6 +78,7 @@ func (v *visit) ready() {
 	why := "draining"
 	if !v.h.draining.Load() {
 		var err error
+		// Not the context of who asks: others get to know, too.
 		if why, err = v.h.readiness.ask(v.h.aborting); err != nil {
 			v.h.logger.Warn("the server is not ready", "error", err)
 		}
@@ -105,6 +97,5 @@ func (v *visit) ready() {
 		state.Status, code = "not ready", http.StatusServiceUnavailable
 		v.w.Header().Set("Retry-After", "1")
 	}
-	body, _ := marshal(state) // strings and numbers cannot fail
-	v.send(code, append(body, '\n'))
+	v.send(code, append(mustMarshal(state), '\n'), nil)
 }

@@ -3,15 +3,11 @@ package mcpserver
 import (
 	"container/list"
 	"crypto/rand"
-	"errors"
 	"sync"
 	"time"
 
 	"github.com/sequent-dev/sequent/internal/limits"
 )
-
-// errClosed is the error for a session of a server that ends.
-var errClosed = errors.New("mcpserver: the server is shutting down")
 
 // A clientSession is what a client of the handshake era opens: a connection over several HTTP requests. It has no
 // thoughts.
@@ -50,7 +46,7 @@ func (t *sessionTable) begin(server *Server, owner string, client *limits.Client
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.closed {
-		return nil, errClosed
+		return nil, limits.ErrEnding
 	}
 	t.expire()
 	err := client.Take(limits.Sessions)

@@ -1,11 +1,9 @@
 package mcpserver
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -16,8 +14,6 @@ import (
 
 	"github.com/coder/websocket"
 
-	"github.com/sequent-dev/sequent/auth"
-	"github.com/sequent-dev/sequent/internal/admission"
 	"github.com/sequent-dev/sequent/internal/limits"
 )
 
@@ -38,7 +34,7 @@ const (
 
 // isSocket reports whether the request is for the endpoint of WebSockets.
 func (v *visit) isSocket() bool {
-	return v.path() == socketEndpoint || strings.HasPrefix(v.path(), socketEndpoint+"/")
+	return v.path == socketEndpoint || strings.HasPrefix(v.path, socketEndpoint+"/")
 }
 
 // socketToken returns the token that a page offers as a subprotocol, or "".
@@ -69,25 +65,32 @@ func (v *visit) socket() {
 		v.refuseFor(err, nil)
 		return
 	}
-	if !v.takeStream(nil) {
+	if err := v.client.Take(limits.Streams); err != nil {
+		v.refuseFor(err, nil)
 		return
 	}
+	defer v.client.Give(limits.Streams)
+	if !v.enter(nil) {
+		return
+	}
+	defer v.h.active.Done()
 	v.caller = v.callerIn(rand.Text())
-	under := &hijacked{ResponseWriter: v.w}
-	ws, err := websocket.Accept(under, v.r, &websocket.AcceptOptions{
+	ws, err := websocket.Accept(v.w, v.r, &websocket.AcceptOptions{
 		Subprotocols: []string{subprotocol}, InsecureSkipVerify: true, // the origin was checked
 	})
 	if err != nil {
 		v.status = http.StatusBadRequest // Accept has answered
 		return
 	}
+	c, _ := v.r.Context().Value(connKey{}).(net.Conn)
+	defer v.h.uncount(c)
 	defer ws.CloseNow()
 	v.status = http.StatusSwitchingProtocols
-	v.other()
+	v.report()
 	ws.SetReadLimit(int64(v.h.config.MaxBody))
 	ctx, hangUp := context.WithCancel(context.WithoutCancel(v.r.Context()))
 	defer hangUp()
-	t := &frames{visit: v, ws: ws, conn: under.conn, ctx: ctx}
+	t := &frames{visit: v, ws: ws, conn: c, ctx: ctx}
 	go t.ping()
 	_ = serve(v.h.ending, serveConfig{ // its errors are those of the connection
 		server: v.server, caller: v.caller, via: v.via, client: v.client, admit: v.admitMessage, maxReply: v.h.config.MaxReply,
@@ -100,24 +103,15 @@ func (v *visit) socket() {
 // admitMessage returns an error if the token does not allow a message, or if messages come
 // too fast.
 func (v *visit) admitMessage(m *message) *rpcError {
-	ctx := v.r.Context()
 	if err := v.client.Request(); err != nil {
 		return refused(err)
 	}
-	granted, err := v.recheck(ctx)
-	if invalid, ok := errors.AsType[*auth.InvalidError](err); ok {
-		return because("invalid_token", invalid.Reason)
+	granted, err := v.recheck(v.r.Context())
+	if fault := v.tokenFault(err); fault != nil || m.Kind != kindRequest {
+		return fault
 	}
-	if err != nil {
-		v.h.logger.Log(ctx, admission.FailureLevel(v.r), "who a client is cannot be told", "error", err)
-		return because("token_unknown", "whose token this is cannot be told now; try again")
-	}
-	if m.Kind == kindRequest {
-		if msg, _ := v.lacks(m, granted); msg != "" {
-			return because(insufficientScope, msg)
-		}
-	}
-	return nil
+	fault, _ := v.lacks(m, granted)
+	return fault
 }
 
 // frames is the transport of a WebSocket.
@@ -126,18 +120,6 @@ type frames struct {
 	ws   *websocket.Conn
 	conn net.Conn        // below ws
 	ctx  context.Context // done when the connection ends
-}
-
-// hijacked keeps the connection that [websocket.Accept] takes over, for its deadline.
-type hijacked struct {
-	http.ResponseWriter
-	conn net.Conn
-}
-
-func (h *hijacked) Hijack() (net.Conn, *bufio.ReadWriter, error) {
-	c, rw, err := http.NewResponseController(h.ResponseWriter).Hijack()
-	h.conn = c
-	return c, rw, err
 }
 
 // Ready implements [transport]: reading does not block a thread.
@@ -154,9 +136,7 @@ func (f *frames) Read() ([]byte, error) {
 		f.close(websocket.StatusTryAgainLater, err.Error())
 		return nil, io.EOF
 	}
-	if f.h.config.Timeout >= 0 {
-		defer time.AfterFunc(f.h.config.Timeout, func() { _ = f.ws.CloseNow() }).Stop() // it may be closed already
-	}
+	defer time.AfterFunc(f.h.config.Timeout, func() { _ = f.ws.CloseNow() }).Stop() // it may be closed already
 	text, err := io.ReadAll(frame)
 	switch {
 	case err != nil: // most likely the frame is too long
@@ -188,9 +168,6 @@ func (f *frames) Write(lines []byte) error {
 
 // limit returns a context for a client to read a frame of n bytes.
 func (f *frames) limit(n int) (context.Context, context.CancelFunc) {
-	if f.h.config.Timeout < 0 {
-		return context.WithCancel(f.ctx)
-	}
 	return context.WithTimeout(f.ctx, f.h.config.Timeout*time.Duration(1+n/writeStep))
 }
 

@@ -7,12 +7,8 @@ import (
 	"net/http"
 	"sync"
 	"time"
-)
 
-// The media types of replies.
-const (
-	jsonType    = "application/json"
-	eventStream = "text/event-stream"
+	"github.com/sequent-dev/sequent/internal/limits"
 )
 
 // heartbeat is how long a stream that waits for changes may be silent. A client that is
@@ -25,31 +21,39 @@ const replySize = 1 << 10
 // An answerer appends the reply to a request to a line.
 type answerer func(ctx context.Context, line []byte, r *request) ([]byte, *rpcError)
 
-// relay answers a request. If the call reports its progress, the reply is a stream of
-// events. The call of a client that is gone goes on, if its context does.
+// relay answers a request with a document, or with events if the call reports its progress or the client
+// accepts nothing else. The call of a client that is gone goes on, if its context does.
 func (v *visit) relay(ctx context.Context, r *request, f answerer) *rpcError {
+	if !v.enter(r.ID) {
+		return errEnding
+	}
 	out := &stream{visit: v}
 	r.MaxReply = v.h.config.MaxReply
 	if v.accepts(eventStream) {
 		r.Notify = func(line []byte) { _ = out.events(line) } // a stream that has failed stays so
 	}
 	line, fault := f(ctx, make([]byte, 0, replySize), r)
-	v.finish(out, r, line, fault)
+	v.h.active.Done()
+	if out.begun || !v.accepts(jsonType) {
+		v.fault = fault
+		_ = out.events(line) // the request is over either way
+	} else {
+		v.send(statusOf(r.Modern, fault), line, fault)
+	}
 	return fault
 }
 
 // listen answers subscriptions/listen by a stream that lasts.
-func (v *visit) listen(r *request) {
+func (v *visit) listen(ctx context.Context, r *request) {
 	if !v.accepts(eventStream) {
 		v.refuse(http.StatusNotAcceptable, "a subscription is text/event-stream: Accept it")
 		return
 	}
-	if !v.takeStream(r.ID) {
+	if err := v.client.Take(limits.Streams); err != nil {
+		v.refuseFor(err, r.ID)
 		return
 	}
-	ctx, cancel := context.WithCancel(v.r.Context())
-	defer cancel()
-	defer context.AfterFunc(v.h.aborting, cancel)()
+	defer v.client.Give(limits.Streams)
 	l, fault := listen(ctx, v.server, r)
 	if fault != nil {
 		v.fail(statusOf(true, fault), r.ID, fault)
@@ -57,10 +61,40 @@ func (v *visit) listen(r *request) {
 	}
 	defer l.close()
 	v.status = http.StatusOK
-	v.answered() // the rest is the stream
+	v.report() // the rest is the stream
 	out := &stream{visit: v}
 	if out.events(l.acknowledgement) == nil && (l.empty || v.notify(ctx, out, l.subscriptions)) {
 		_ = out.events(l.result) // the subscription is over either way
+	}
+}
+
+// follow opens the stream on which a client hears what is about no request.
+func (v *visit) follow() {
+	s := v.session("a stream is opened with GET in a session: send messages with POST")
+	if s == nil {
+		return
+	}
+	defer v.h.sessions.leave(s)
+	if !v.accepts(eventStream) {
+		v.refuse(http.StatusNotAcceptable, "a stream is text/event-stream: Accept it")
+		return
+	}
+	if err := v.client.Take(limits.Streams); err != nil {
+		v.refuseFor(err, nil)
+		return
+	}
+	defer v.client.Give(limits.Streams)
+	ctx, cancel := context.WithCancel(v.r.Context())
+	defer cancel()
+	if !v.h.sessions.follow(s, cancel) {
+		v.noSession(nil)
+		return
+	}
+	out := &stream{visit: v}
+	err := out.comment() // so that the client knows that it is open
+	v.report()
+	if err == nil {
+		v.notify(ctx, out, s.subscriptions)
 	}
 }
 
@@ -105,51 +139,20 @@ func (s *stream) comment() error { return s.send([]byte(": still here\n\n")) }
 func (s *stream) send(text []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.err != nil || len(text) == 0 {
+	if s.err != nil {
 		return s.err
 	}
 	if !s.begun {
 		s.begun = true
 		s.w.Header().Set("Content-Type", eventStream)
 		s.w.Header().Set("X-Accel-Buffering", "no") // a proxy that gathers would keep it
-		s.status = http.StatusOK
-		s.w.WriteHeader(http.StatusOK)
+		s.accept(http.StatusOK)
 	}
-	if s.err = s.write(text); s.err != nil {
-		return s.err
-	}
-	s.limitWrite()
-	defer s.hurry(s.control.SetWriteDeadline)()
-	if err := s.control.Flush(); err != nil && !errors.Is(err, http.ErrNotSupported) {
-		s.err = err
+	if s.err = s.write(text); s.err == nil {
+		s.limitWrite()
+		if err := s.control.Flush(); !errors.Is(err, http.ErrNotSupported) {
+			s.err = err
+		}
 	}
 	return s.err
-}
-
-// follow opens the stream on which a client hears what is about no request.
-func (v *visit) follow() {
-	s := v.session("a stream is opened with GET in a session: send messages with POST")
-	if s == nil {
-		return
-	}
-	defer v.h.sessions.leave(s)
-	if !v.accepts(eventStream) {
-		v.refuse(http.StatusNotAcceptable, "a stream is text/event-stream: Accept it")
-		return
-	}
-	if !v.takeStream(nil) {
-		return
-	}
-	ctx, cancel := context.WithCancel(v.r.Context())
-	defer cancel()
-	if !v.h.sessions.follow(s, cancel) {
-		v.noSession(nil)
-		return
-	}
-	out := &stream{visit: v}
-	err := out.comment() // so that the client knows that it is open
-	v.other()
-	if err == nil {
-		v.notify(ctx, out, s.subscriptions)
-	}
 }
