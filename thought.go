@@ -44,25 +44,25 @@ func (r *Ref) UnmarshalJSON(data []byte) error {
 
 // A Request identifies a call that may be repeated safely.
 type Request struct {
-	Key    string // chosen by the caller; empty means none
-	Digest string // digest of the call's body, to detect a reused key
+	Key    string `json:"key,omitempty"`    // chosen by the caller; empty means none
+	Digest string `json:"digest,omitempty"` // digest of the call's body, to detect a reused key
 }
 
 // A Draft is a thought as its author proposes it. The log keeps the author's
 // numbers and references unchanged.
 type Draft struct {
-	Number   int // the author's number for this step; dialects choose the base
-	Total    int // the author's estimate of the number of steps
-	Text     string
-	Note     string // remarks beside the text; rarely used
-	Branch   string // label of the branch; empty on the main line
-	From     Ref    // the thought at which the branch leaves, if named
-	Revises  Ref    // the thought that this one reconsiders, if named
-	Revision bool   // this step reconsiders an earlier one
-	Final    bool   // no thought follows: the session is completed
-	Extend   bool   // the author wants more thoughts than Total
-	Request  Request
-	Labels   map[string]string // values of one dialect; never modified once appended
+	Number   int               `json:"number"` // the author's number for this step; dialects choose the base
+	Total    int               `json:"total"`  // the author's estimate of the number of steps
+	Text     string            `json:"text"`
+	Note     string            `json:"note,omitempty"`     // remarks beside the text; rarely used
+	Branch   string            `json:"branch,omitempty"`   // label of the branch; empty on the main line
+	From     Ref               `json:"from,omitzero"`      // the thought at which the branch leaves, if named
+	Revises  Ref               `json:"revises,omitzero"`   // the thought that this one reconsiders, if named
+	Revision bool              `json:"revision,omitempty"` // this step reconsiders an earlier one
+	Final    bool              `json:"final,omitempty"`    // no thought follows: the session is completed
+	Extend   bool              `json:"extend,omitempty"`   // the author wants more thoughts than Total
+	Request  Request           `json:"request,omitzero"`
+	Labels   map[string]string `json:"labels,omitempty"` // values of one dialect; never modified once appended
 }
 
 // empty reports whether d is the zero Draft.
@@ -75,10 +75,10 @@ func (d *Draft) empty() bool {
 // A Thought is a Draft that a session has accepted. Thoughts never change.
 type Thought struct {
 	Draft
-	Seq        int       // position in the session's log: 1, 2, 3, … without gaps
-	After      int       // Seq of the thought this one follows on its line; 0 for a beginning
-	Supersedes int       // Seq of the thought this one replaces in the effective chain; 0 for none
-	At         time.Time // when it was accepted, UTC, to the microsecond
+	Seq        int       `json:"seq"`                  // position in the session's log: 1, 2, 3, … without gaps
+	After      int       `json:"after"`                // Seq of the thought this one follows on its line; 0 for a beginning
+	Supersedes int       `json:"supersedes,omitempty"` // Seq of the thought this one replaces in the effective chain; 0 for none
+	At         time.Time `json:"at"`                   // when it was accepted, UTC, to the microsecond
 }
 
 // revisions returns 1 if t reconsiders another thought, otherwise 0.

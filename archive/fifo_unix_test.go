@@ -24,7 +24,7 @@ func TestFIFOAndDevice(t *testing.T) {
 		var got []archive.Result
 		done := make(chan error, 1)
 		go func() {
-			_, err := im.Import(t.Context(), path, func(r archive.Result) { got = append(got, r) })
+			err := im.Import(t.Context(), path, func(r archive.Result) { got = append(got, r) })
 			done <- err
 		}()
 		select {

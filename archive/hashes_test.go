@@ -56,8 +56,8 @@ func TestImportChecksHashes(t *testing.T) {
 				t.Fatalf("%v, %v, want %q in\n%s", lines, err, tt.want, tt.doc)
 			}
 			got, _, err := to.Entries(t.Context(), "s", sequent.Position{})
-			if sum.Added == 1 && got.Head != h.Head || sum.Added == 0 && !errors.Is(err, sequent.ErrNotFound) {
-				t.Errorf("added %d, head %s, %v; want the head %s, or no session", sum.Added, got.Head, err, h.Head)
+			if sum[archive.Added] == 1 && got.Head != h.Head || sum[archive.Added] == 0 && !errors.Is(err, sequent.ErrNotFound) {
+				t.Errorf("added %d, head %s, %v; want the head %s, or no session", sum[archive.Added], got.Head, err, h.Head)
 			}
 		})
 	}

@@ -10,9 +10,9 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/sequent-dev/sequent"
 )
@@ -30,7 +30,7 @@ type Importer struct {
 	// or the local user if there is none.
 	Owner *string
 	// Markdown parses a Markdown session, given the name of its file without .md and
-	// its contents. Nil means that Markdown files are refused.
+	// its contents.
 	Markdown func(ctx context.Context, name string, data []byte) (sequent.Header, []sequent.Entry, error)
 	// Progress is called before a file is read; nil for none.
 	Progress func(file string)
@@ -39,107 +39,167 @@ type Importer struct {
 // CodeUnreadable is the code of a file that cannot be imported.
 const CodeUnreadable sequent.Code = "import_unreadable"
 
-// Import imports a file, or all files in a folder and its subfolders. It reports each
-// file that is, or by its name should be, a session, also if it cannot be read. It
-// returns an error only if it cannot continue, for instance if the store is
-// unreachable.
-func (im *Importer) Import(ctx context.Context, path string, report func(Result)) (Summary, error) {
-	var sum Summary
-	info, err := os.Stat(path)
-	if err != nil {
-		return sum, sequent.Errorf(CodeUnreadable, "FILE", "check the path", "%s cannot be opened: %v", path, plain(err))
+// A Kind is a file format of sessions.
+type Kind string
+
+// The supported kinds.
+const (
+	KindExport      Kind = "sequent"      // what sequent export writes as JSON
+	KindSessionFile Kind = "session-file" // session.json of sequentialthinking-plus and of our classic
+	KindMaenifold   Kind = "maenifold"    // a Markdown file of a thinking session
+	KindArben       Kind = "arben-adm"    // current_session.jsonl of mcp-sequential-thinking, and its exports
+)
+
+// Formats describes the files of each kind.
+func Formats() []string {
+	return []string{
+		"a session that sequent export wrote as JSON",
+		"a session.json of sequentialthinking-plus or of sequent serve --dialect classic",
+		"a Markdown session of Maenifold, with type: sequential in its front matter",
+		"a current_session.jsonl of arben-adm's mcp-sequential-thinking, or an export of it",
 	}
-	each := func(file string, named bool) error {
-		r, known, err := im.file(ctx, file, named)
-		switch {
-		case err != nil:
-			return err
-		case !known:
-			sum.Passed++
-			return nil
-		}
-		sum.Count(r.Outcome)
-		report(r)
-		return nil
+}
+
+// The beginnings of files of three kinds.
+var (
+	exportStart    = regexp.MustCompile(`^\{\s*"format"\s*:\s*"` + Format + `"`)
+	arbenStart     = regexp.MustCompile(`^\{\s*"type"\s*:\s*"header"`)
+	maenifoldStart = regexp.MustCompile(`^---\r?\n(?:(?:[^-\n]|-[^-\n]).*\n|\n)*?type: *["']?sequential["']?\s*\n`)
+)
+
+// KindOf determines the kind of a file by its contents; it is empty for no supported one.
+func KindOf(data []byte) Kind {
+	start := bytes.TrimLeft(data, "\uFEFF \t\r\n")
+	has := func(text string) bool { return bytes.Contains(data, []byte(text)) } // a text in JSON escapes its quotes
+	switch {
+	case maenifoldStart.Match(start[:min(len(start), 64<<10)]):
+		return KindMaenifold
+	case !bytes.HasPrefix(start, []byte("{")):
+		return ""
+	case exportStart.Match(start):
+		return KindExport
+	case has(`"thoughtHistory"`):
+		return KindSessionFile
+	case has(`"thoughts"`), arbenStart.Match(start):
+		return KindArben
 	}
-	if !info.IsDir() {
-		return sum, each(path, true)
-	}
-	err = filepath.WalkDir(path, func(file string, d fs.DirEntry, err error) error {
+	return ""
+}
+
+// An Outcome is the result of importing a file.
+type Outcome string
+
+// The outcomes.
+const (
+	Added     Outcome = "added"     // the store did not have the session
+	Extended  Outcome = "extended"  // the store had an earlier state of it
+	Unchanged Outcome = "unchanged" // the store had all of it
+	Failed    Outcome = "failed"    // see Result.Err; nothing of the file was stored
+	Passed    Outcome = "passed"    // a file in a folder that is not a session
+)
+
+// OutcomeOf returns the outcome of restoring a session.
+func OutcomeOf(r sequent.Restored) Outcome {
+	return map[sequent.Restored]Outcome{sequent.RestoredNew: Added, sequent.RestoredMore: Extended, sequent.RestoredNothing: Unchanged}[r]
+}
+
+// OfSession reports whether an error concerns one session, so that others can still be
+// restored.
+func OfSession(err error) bool {
+	return slices.Contains([]sequent.Code{
+		sequent.CodeInvalidSession, sequent.CodeInvalidThought, sequent.CodeLimitExceeded, sequent.CodeSessionExists,
+		sequent.CodeRequestKeyReused, sequent.CodeConflict, sequent.CodeCorrupt,
+	}, sequent.CodeOf(err))
+}
+
+// A Result is the result of importing one file.
+type Result struct {
+	File     string
+	Kind     Kind // empty if it is not recognised
+	Outcome  Outcome
+	Key      sequent.Key // of the session; empty if the file could not be read
+	Title    string
+	Thoughts int   // in the file
+	Err      error // if Outcome is Failed
+}
+
+// Import imports a file, or all files in a folder and its subfolders, and reports the result of each. It returns an
+// error only if it cannot continue, for instance if the store is unreachable.
+func (im *Importer) Import(ctx context.Context, path string, report func(Result)) error {
+	found := false
+	err := filepath.WalkDir(path, func(file string, d fs.DirEntry, err error) error {
+		r := Result{File: file, Outcome: Failed, Err: unreadable(err)}
+		skip := error(nil)
 		switch {
 		case ctx.Err() != nil:
 			return canceled(ctx)
+		case err != nil && file == path:
+			return sequent.Errorf(CodeUnreadable, "FILE", "check the path", "%s cannot be opened: %v", path, plain(err))
+		case err != nil && d.IsDir():
+			skip = fs.SkipDir
 		case err != nil:
-			sum.Failed++
-			report(Result{File: file, Outcome: Failed, Err: unreadable(err)})
-			if d != nil && d.IsDir() {
-				return fs.SkipDir
-			}
-			return nil
 		case d.IsDir() && file != path && strings.HasPrefix(d.Name(), "."):
 			return fs.SkipDir
-		case !d.Type().IsRegular() || !promising(file):
+		case d.IsDir() || file != path && (!d.Type().IsRegular() || !promising(file)):
 			return nil
+		default:
+			if im.Progress != nil {
+				im.Progress(file)
+			}
+			if r, err = im.file(ctx, file, file == path); err != nil {
+				return err
+			}
 		}
-		return each(file, false)
+		found = found || r.Outcome != Passed
+		report(r)
+		return skip
 	})
-	if err == nil && sum == (Summary{Passed: sum.Passed}) {
+	if err == nil && !found {
 		err = sequent.Errorf(CodeUnreadable, "FILE", supported(), "%s contains no sessions", path)
 	}
-	return sum, err
+	return err
 }
+
+// supported lists the supported formats, as the fix of an error.
+func supported() string { return "supported formats: " + strings.Join(Formats(), "; ") }
 
 // promising reports whether a file of a folder can be a session by its name.
 func promising(file string) bool {
-	switch strings.ToLower(filepath.Ext(file)) {
-	case ".json", ".jsonl", ".md":
-		return true
-	}
-	return false
+	return slices.Contains([]string{".json", ".jsonl", ".md"}, strings.ToLower(filepath.Ext(file)))
 }
 
-// meant reports whether a file of a folder has the name of a session file, so that it
-// is an error if it is not one.
-func meant(file string) bool {
-	name := strings.ToLower(filepath.Base(file))
-	return name == "session.json" || name == "current_session.jsonl" || name == "current_session.json" ||
-		strings.HasPrefix(name, "session-") && strings.HasSuffix(name, ".md")
-}
+// meant matches the names of session files, of which it is an error not to be one.
+var meant = regexp.MustCompile(`(?i)^(?:session\.json|current_session\.jsonl?|session-.*\.md)$`)
 
-// file imports one file. Named is set if the file was passed to Import itself. Known is
-// set if it is, or by its name should be, a session. After an error the import cannot
-// continue.
-func (im *Importer) file(ctx context.Context, file string, named bool) (r Result, known bool, err error) {
-	r = Result{File: file, Outcome: Failed}
-	if im.Progress != nil {
-		im.Progress(file)
-	}
-	if ctx.Err() != nil {
-		return r, true, canceled(ctx)
-	}
+// file imports one file, which the caller of Import has named or which is in a folder. After an error the import
+// cannot continue.
+func (im *Importer) file(ctx context.Context, file string, named bool) (Result, error) {
+	r := Result{File: file, Outcome: Failed}
 	data, err := contents(file)
-	if err != nil {
-		r.Err = unreadable(err)
-		return r, true, nil
+	if err == nil {
+		r.Kind = KindOf(data)
 	}
-	r.Kind, err = KindOf(data)
-	if err != nil {
-		e := unreadable(err)
-		if named {
-			e.Fix = supported()
+	if err == nil && r.Kind == "" {
+		if !named && !meant.MatchString(filepath.Base(file)) {
+			r.Outcome = Passed
+			return r, nil
 		}
-		r.Err = e
-		return r, named || meant(file), nil
+		err = &sequent.Error{Code: CodeUnreadable, Msg: "not a recognised session file", Fix: supported()}
 	}
-	s, err := im.parse(ctx, r.Kind, file, data)
+	var s session
+	if err == nil {
+		s, err = im.parse(ctx, r.Kind, file, data)
+	}
+	if err == nil {
+		if err = im.store(ctx, &r, s); !OfSession(err) {
+			return r, err
+		}
+	}
 	if ctx.Err() != nil {
-		return r, true, canceled(ctx)
+		return r, canceled(ctx)
 	}
-	if err != nil {
-		r.Err = unreadable(err)
-		return r, true, nil
-	}
-	return im.store(ctx, r, s)
+	r.Err = unreadable(err)
+	return r, nil
 }
 
 // maxImport is the maximum size of a file in bytes. It is read as a whole.
@@ -163,63 +223,47 @@ func contents(file string) ([]byte, error) {
 
 // A session is the contents of a file.
 type session struct {
-	header   sequent.Header
-	log      []sequent.Entry
-	warnings []string
+	header sequent.Header
+	log    []sequent.Entry
 }
 
 // parse reads the contents of a file of a kind.
-func (im *Importer) parse(ctx context.Context, kind Kind, file string, data []byte) (session, error) {
+func (im *Importer) parse(ctx context.Context, kind Kind, file string, data []byte) (s session, err error) {
 	switch kind {
-	case KindExport:
-		h, entries, err := ReadJSON(bytes.NewReader(data))
-		if err != nil {
-			return session{}, err
-		}
-		return exported(h, entries)
 	case KindSessionFile:
 		return im.parseSessionFile(data)
 	case KindArben:
 		return im.parseArben(data)
+	case KindMaenifold:
+		s.header, s.log, err = im.Markdown(ctx, strings.TrimSuffix(filepath.Base(file), filepath.Ext(file)), data)
+		if err == nil && len(s.log) == 0 {
+			err = errNoThoughts
+		}
+		for i := range s.log {
+			s.log[i].At = cmp.Or(s.log[i].At, epoch)
+			s.log[i].Thought.At = s.log[i].At
+		}
+		return s, err
 	}
-	return im.parseMarkdown(ctx, filepath.Base(file), data)
-}
-
-// exported returns the session of an export. It refuses one whose hashes do not verify.
-func exported(h sequent.Header, entries []sequent.Entry) (session, error) {
-	proven := h.Entries > 0 || slices.ContainsFunc(entries, func(e sequent.Entry) bool { return e.Proven() })
-	if v := sequent.Verify(h, entries); proven && v.Fault != nil {
-		return session{}, sequent.Errorf(sequent.CodeInvalidSession, "log", "import another copy; docs/proof.md says how to import this one without its hashes",
+	s.header, s.log, err = ReadJSON(bytes.NewReader(data))
+	proven := s.header.Entries > 0 || slices.ContainsFunc(s.log, func(e sequent.Entry) bool { return e.Proven() })
+	if v := sequent.Verify(s.header, s.log); err == nil && proven && v.Fault != nil {
+		err = sequent.Errorf(sequent.CodeInvalidSession, "log", "import another copy; docs/proof.md says how to import this one without its hashes",
 			"the session is not what was recorded: %s", v.Fault.String())
 	}
-	return session{header: h, log: entries}, nil
-}
-
-func (im *Importer) parseMarkdown(ctx context.Context, name string, data []byte) (session, error) {
-	if im.Markdown == nil {
-		return session{}, errUnknown
-	}
-	h, log, err := im.Markdown(ctx, strings.TrimSuffix(name, filepath.Ext(name)), data)
-	if err == nil && len(log) == 0 {
-		err = fmt.Errorf("no thoughts")
-	}
-	for i := range log {
-		log[i].At = cmp.Or(log[i].At, time.Unix(0, 0).UTC())
-		log[i].Thought.At = log[i].At
-	}
-	return session{header: h, log: log}, err
+	return s, err
 }
 
 // store stores a session.
-func (im *Importer) store(ctx context.Context, r Result, s session) (Result, bool, error) {
+func (im *Importer) store(ctx context.Context, r *Result, s session) error {
 	owner := s.header.Owner
 	if im.Owner != nil {
 		owner = *im.Owner
 	}
 	r.Key = sequent.Key{Owner: owner, ID: s.header.ID}
 	thoughts := sequent.Thoughts(s.log)
-	r.Thoughts, r.Warnings = len(thoughts), s.warnings
-	if r.Title = s.header.Title; r.Title == "" && len(thoughts) > 0 {
+	r.Thoughts, r.Title = len(thoughts), s.header.Title
+	if r.Title == "" && len(thoughts) > 0 {
 		r.Title, _, _ = strings.Cut(strings.TrimSpace(thoughts[0].Text), "\n")
 	}
 	engine := im.Engine.Owned(owner)
@@ -229,13 +273,10 @@ func (im *Importer) store(ctx context.Context, r Result, s session) (Result, boo
 		}
 	}
 	did, err := engine.Restore(ctx, s.header, s.log)
-	switch {
-	case OfSession(err):
-		r.Err, err = err, nil
-	case err == nil:
+	if err == nil {
 		r.Outcome = OutcomeOf(did)
 	}
-	return r, true, err
+	return err
 }
 
 // joined returns the header of a stored session updated from a file that is not an
@@ -252,16 +293,13 @@ func joined(known, told sequent.Header) sequent.Header {
 }
 
 func canceled(ctx context.Context) error {
-	return &sequent.Error{
-		Code: sequent.CodeCanceled, Msg: "the import was canceled", Err: ctx.Err(),
-		Fix: "import again to continue",
-	}
+	return &sequent.Error{Code: sequent.CodeCanceled, Msg: "the import was canceled", Err: ctx.Err(), Fix: "import again to continue"}
 }
 
-// unreadable adds a code to an error.
-func unreadable(err error) *sequent.Error {
-	if e, ok := errors.AsType[*sequent.Error](err); ok {
-		return e
+// unreadable adds a code to an error; nil for none.
+func unreadable(err error) error {
+	if _, ok := errors.AsType[*sequent.Error](err); ok || err == nil {
+		return err
 	}
 	return &sequent.Error{Code: CodeUnreadable, Msg: plain(err).Error()}
 }
@@ -273,10 +311,4 @@ func plain(err error) error {
 		return p.Err
 	}
 	return err
-}
-
-// A step is a thought of a source.
-type step struct {
-	sequent.Draft
-	at time.Time
 }

@@ -1,11 +1,11 @@
 package archive_test
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -30,17 +30,18 @@ func config(e *sequent.Engine) *archive.Importer {
 }
 
 // run imports and returns a line for each result.
-func run(t testing.TB, c *archive.Importer, path string) (lines []string, sum archive.Summary, err error) {
+func run(t testing.TB, c *archive.Importer, path string) (lines []string, sum map[archive.Outcome]int, err error) {
 	t.Helper()
-	sum, err = c.Import(t.Context(), path, func(r archive.Result) {
+	sum = make(map[archive.Outcome]int)
+	err = c.Import(t.Context(), path, func(r archive.Result) {
+		if sum[r.Outcome]++; r.Outcome == archive.Passed {
+			return
+		}
 		file, _ := filepath.Rel(path, r.File)
 		var line strings.Builder
 		line.WriteString(fmt.Sprintf("%s: %s %s %s %d", filepath.ToSlash(file), r.Kind, r.Outcome, r.Key.ID, r.Thoughts))
 		if r.Err != nil {
 			line.WriteString(": " + r.Err.Error())
-		}
-		for _, w := range r.Warnings {
-			line.WriteString("; " + w)
 		}
 		lines = append(lines, line.String())
 	})
@@ -110,12 +111,11 @@ func TestArben(t *testing.T) {
 	e := sequent.New(sequent.Config{})
 	dir := t.TempDir()
 	data := read(t, "testdata/arben.jsonl")
-	// What a kill has left: the last line breaks off.
-	file := write(t, dir, "current_session.jsonl", append(data, `{"type": "thought", "thou`...))
+	file := write(t, dir, "current_session.jsonl", data)
 	lines, sum, err := run(t, config(e), dir)
 	id := idIn(lines)
-	compare(t, "first", lines, []string{"current_session.jsonl: arben-adm added " + id + " 5; line 7 breaks off in the middle and is left out"})
-	if err != nil || sum != (archive.Summary{Added: 1}) {
+	compare(t, "first", lines, []string{"current_session.jsonl: arben-adm added " + id + " 5"})
+	if err != nil || len(sum) != 1 || sum[archive.Added] != 1 {
 		t.Errorf("got %+v, %v", sum, err)
 	}
 	h, got := log(t, e, sequent.ID(id))
@@ -131,7 +131,7 @@ func TestArben(t *testing.T) {
 	}
 	// Again, from an export of the same, and after it has grown.
 	lines, _, _ = run(t, config(e), file)
-	compare(t, "again", lines, []string{".: arben-adm unchanged " + id + " 5; line 7 breaks off in the middle and is left out"})
+	compare(t, "again", lines, []string{".: arben-adm unchanged " + id + " 5"})
 	var export strings.Builder
 	export.WriteString(`{"version": 2, "thoughts": [`)
 	for i, line := range strings.Split(strings.TrimSpace(string(data)), "\n")[1:] {
@@ -175,7 +175,7 @@ func TestSessionFile(t *testing.T) {
 	}
 	lines, sum, err := run(t, config(e), dir)
 	compare(t, "first", lines, want)
-	if err != nil || sum.Added != 3 {
+	if err != nil || sum[archive.Added] != 3 {
 		t.Errorf("got %+v, %v", sum, err)
 	}
 	h, got := log(t, e, "session-20250428-145302")
@@ -190,11 +190,8 @@ func TestSessionFile(t *testing.T) {
 	}
 	// It is written again as it was.
 	s, err := e.Session(t.Context(), "session-20250428-145302")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := archive.SessionFile(s); !bytes.Equal(got, data) {
-		t.Errorf("got\n%s", got)
+	if err != nil || string(archive.SessionFile(s)) != string(data) {
+		t.Errorf("got %v\n%s", err, archive.SessionFile(s))
 	}
 	if h, _ := log(t, e, "base-session-20250912-101112"); h.Created.Format(time.DateTime) != "1970-01-01 00:00:00" {
 		t.Errorf("the header is %+v", h)
@@ -204,7 +201,7 @@ func TestSessionFile(t *testing.T) {
 		want[i] = strings.Replace(want[i], " added ", " unchanged ", 1)
 	}
 	compare(t, "again", lines, want)
-	if sum.Unchanged != 3 {
+	if sum[archive.Unchanged] != 3 {
 		t.Errorf("got %+v", sum)
 	}
 }
@@ -223,9 +220,9 @@ func TestMaenifold(t *testing.T) {
 	lines, sum, err := run(t, config(e), dir)
 	compare(t, "first", lines, []string{
 		"memory/thinking/sequential/2025/08/31/session-1756610546730-48291.md: maenifold added session-1756610546730-48291 4",
-		"memory/thinking/sequential/2025/08/31/session-1756610546999.md:  failed  0: not a recognised session file",
+		"memory/thinking/sequential/2025/08/31/session-1756610546999.md:  failed  0: " + unknown,
 	})
-	if err != nil || sum != (archive.Summary{Added: 1, Failed: 1, Passed: 2}) {
+	if err != nil || !maps.Equal(sum, map[archive.Outcome]int{archive.Added: 1, archive.Failed: 1, archive.Passed: 2}) {
 		t.Errorf("got %+v, %v", sum, err)
 	}
 	h, got := log(t, e, "session-1756610546730-48291")
@@ -277,11 +274,11 @@ func TestDamaged(t *testing.T) {
 	got, sum, err := run(t, config(e), dir)
 	compare(t, "first", got, []string{
 		"a/session.json: session-file failed  0: truncated: unexpected EOF",
-		"b/session.json:  failed  0: the file is empty",
-		"c/session.json:  failed  0: the file is not text",
-		"d/session.json: session-file failed  0: id has the wrong type number",
-		"e/current_session.jsonl: arben-adm failed  0: line 3: not a valid record: invalid character '\\n' in string literal",
-		"f/current_session.jsonl: arben-adm failed  0: line 1: unsupported version 3; the newest supported version is 2",
+		"b/session.json:  failed  0: " + unknown,
+		"c/session.json:  failed  0: " + unknown,
+		"d/session.json: session-file failed  0: id has the wrong type number at byte 8",
+		"e/current_session.jsonl: arben-adm failed  0: after 1 thoughts: invalid character '\\n' in string literal",
+		"f/current_session.jsonl: arben-adm failed  0: unsupported version 3; the newest supported version is 2",
 		"g/current_session.jsonl: arben-adm failed  0: no thoughts",
 		"h/x.json: sequent failed  0: unsupported version 9 of the format, newer than 1; update sequent",
 		"k/session.json: session-file failed  0: text has 70000 bytes, the limit is 65536: split it into several thoughts",
@@ -289,7 +286,7 @@ func TestDamaged(t *testing.T) {
 		"m/x.json: sequent failed m 0: the session has expired at 2020-01-01 00:00:00 UTC: remove its time of expiry to keep it",
 		"z/session.json: session-file added session-20250428-145302 4",
 	})
-	if err != nil || sum != (archive.Summary{Added: 1, Failed: 11, Passed: 2}) {
+	if err != nil || !maps.Equal(sum, map[archive.Outcome]int{archive.Added: 1, archive.Failed: 11, archive.Passed: 2}) {
 		t.Errorf("got %+v, %v", sum, err)
 	}
 	page, err := e.Sessions(t.Context(), sequent.Query{AllOwners: true})
@@ -299,7 +296,7 @@ func TestDamaged(t *testing.T) {
 	// A file named in the call is reported, whatever it is.
 	got, sum, err = run(t, config(e), filepath.Join(dir, "i/x.json"))
 	compare(t, "named", got, []string{".:  failed  0: " + unknown})
-	if err != nil || sum.Failed != 1 {
+	if err != nil || sum[archive.Failed] != 1 {
 		t.Errorf("got %+v, %v", sum, err)
 	}
 	// Where there is nothing, that is an error; so is a path that is not there.
@@ -361,9 +358,10 @@ func TestCanceled(t *testing.T) {
 		write(t, dir, fmt.Sprintf("%d/session.json", i), fmt.Appendf(nil, `{"id": "s%d", "thoughtHistory": []}`, i))
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	sum, err := config(e).Import(ctx, dir, func(archive.Result) { cancel() })
-	if sequent.CodeOf(err) != sequent.CodeCanceled || sum.Added != 1 {
-		t.Errorf("got %+v, %v", sum, err)
+	added := 0
+	err := config(e).Import(ctx, dir, func(archive.Result) { added++; cancel() })
+	if sequent.CodeOf(err) != sequent.CodeCanceled || added != 1 {
+		t.Errorf("added %d, %v", added, err)
 	}
 }
 
@@ -386,7 +384,7 @@ func FuzzImport(f *testing.F) {
 		file := write(t, t.TempDir(), "session.json", data)
 		im := config(sequent.New(sequent.Config{}))
 		for n := range 2 {
-			_, err := im.Import(t.Context(), file, func(r archive.Result) {
+			err := im.Import(t.Context(), file, func(r archive.Result) {
 				bad := r.Outcome == archive.Failed && (r.Err.Error() == "" || sequent.CodeOf(r.Err) == sequent.CodeInternal)
 				if bad || n > 0 && r.Outcome != archive.Unchanged && r.Outcome != archive.Failed {
 					t.Fatalf("import %d: %s, %v", n+1, r.Outcome, r.Err)

@@ -2,21 +2,20 @@ package archive
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
+	"fmt"
 	"path"
+	"regexp"
 	"strings"
 
 	"github.com/sequent-dev/sequent"
-	"github.com/sequent-dev/sequent/internal/lazyregexp"
 )
 
 // longestName is the maximum length of an encoded id in bytes. File systems allow 255
 // bytes for a name.
 const longestName = 180
 
-// reserved matches the device names of Windows. Device names with a dot cannot occur,
-// because dots are escaped.
-var reserved = lazyregexp.New(`^(con|prn|aux|nul|com[0-9]|lpt[0-9])$`)
+// device matches the device names of Windows. Those with a dot cannot occur, because dots are escaped.
+var device = regexp.MustCompile(`^(con|prn|aux|nul|com[0-9]|lpt[0-9])$`)
 
 // folder returns the path of a session's folder in the archive's directory: its id,
 // after the owner's folder if it has an owner.
@@ -35,27 +34,22 @@ func ownersFolder(owner string) string { return "@" + encodeName(owner) }
 // underscores stay as they are, other bytes become %XX. Names that would be too long
 // end in a hash.
 func encodeName(text string) string {
-	const hexDigits = "0123456789ABCDEF"
 	var b strings.Builder
 	for i := range len(text) {
-		switch c := text[i]; {
-		case c >= 'a' && c <= 'z', c >= '0' && c <= '9', c == '-', c == '_':
+		if c := text[i]; c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '-' || c == '_' {
 			b.WriteByte(c)
-		default:
-			b.WriteByte('%')
-			b.WriteByte(hexDigits[c>>4])
-			b.WriteByte(hexDigits[c&15])
+		} else {
+			fmt.Fprintf(&b, "%%%02X", c)
 		}
 	}
 	name := b.String()
 	switch {
 	case name == "":
 		return "%"
-	case reserved().MatchString(name):
-		return "%" + strings.ToUpper(hex.EncodeToString([]byte{name[0]})) + name[1:]
+	case device.MatchString(name):
+		return fmt.Sprintf("%%%02X", name[0]) + name[1:]
 	case len(name) > longestName:
-		sum := sha256.Sum256([]byte(text))
-		return name[:longestName-65] + "~" + hex.EncodeToString(sum[:])
+		return fmt.Sprintf("%s~%x", name[:longestName-65], sha256.Sum256([]byte(text)))
 	}
 	return name
 }

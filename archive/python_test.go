@@ -196,7 +196,7 @@ func damages() map[string]func(*archive.Export) {
 		"a text":            func(x *archive.Export) { x.Thoughts[2].Text += "." },
 		"a number":          func(x *archive.Export) { x.Thoughts[2].Number++ },
 		"a flag":            func(x *archive.Export) { x.Thoughts[2].Final = true },
-		"a reference":       func(x *archive.Export) { x.Thoughts[2].Revises = new(int) },
+		"a reference":       func(x *archive.Export) { x.Thoughts[2].Revises = sequent.To(0) },
 		"a label":           func(x *archive.Export) { x.Thoughts[2].Labels = map[string]string{"a": ""} },
 		"a time":            func(x *archive.Export) { x.Thoughts[2].At = x.Thoughts[2].At.Add(time.Microsecond) },
 		"a salt":            func(x *archive.Export) { x.Thoughts[2].Salt[0]++ },
@@ -211,7 +211,7 @@ func damages() map[string]func(*archive.Export) {
 		"two thoughts swap": func(x *archive.Export) { x.Thoughts[1], x.Thoughts[3] = x.Thoughts[3], x.Thoughts[1] },
 		"a thought twice":   func(x *archive.Export) { x.Thoughts = append(x.Thoughts, x.Thoughts[5]) },
 		"an added thought": func(x *archive.Export) {
-			x.Thoughts = append(x.Thoughts, archive.ExportedThought{Seq: 7, Text: "more", At: x.Updated})
+			x.Thoughts = append(x.Thoughts, archive.ExportedThought{Thought: sequent.Thought{Seq: 7, Draft: sequent.Draft{Text: "more"}, At: x.Updated}})
 		},
 		"a stripped thought":  func(x *archive.Export) { x.Thoughts[2].ExportedProof = archive.ExportedProof{} },
 		"a stripped start":    func(x *archive.Export) { x.Thoughts[0].ExportedProof = archive.ExportedProof{} },

@@ -3,10 +3,7 @@ package archive_test
 import (
 	"bytes"
 	"fmt"
-	"maps"
 	"math/rand/v2"
-	"reflect"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -175,10 +172,10 @@ func TestReadJSONRefuses(t *testing.T) {
 		`{"format":"sequent-session","thoughts":[]}`:                                             "version 0",
 		`{"format":"sequent-session","version":1}`:                                               "no thoughts",
 		`{"format":"sequent-session","version":1,"thoughts":{}}`:                                 "thoughts has the wrong type object",
-		`{"format":"sequent-session","version":1,"thoughts":[{"seq":"1"}]}`:                      "thought 1: seq has the wrong type string",
-		`{"format":"sequent-session","version":1,"thoughts":[{"hash":"12"}]}`:                    `thought 1: "12" does not have 32 bytes in hexadecimal`,
-		`{"format":"sequent-session","version":1,"entries":[{"fields":{"a":[]}}],"thoughts":[]}`: "entry 1: the fields of an entry are damaged",
-		`{"format":"sequent-session","version":1,"thoughts":[{"number":1.5}]}`:                   "thought 1: number has the wrong type number 1.5",
+		`{"format":"sequent-session","version":1,"thoughts":[{"seq":"1"}]}`:                      "seq has the wrong type string",
+		`{"format":"sequent-session","version":1,"thoughts":[{"hash":"12"}]}`:                    `"12" does not have 32 bytes in hexadecimal`,
+		`{"format":"sequent-session","version":1,"entries":[{"fields":{"a":[]}}],"thoughts":[]}`: "the fields of an entry are damaged",
+		`{"format":"sequent-session","version":1,"thoughts":[{"number":1.5}]}`:                   "number has the wrong type number 1.5",
 		`{"format":"sequent-session","version":1,"thoughts":[{"text":"a`:                         "truncated",
 		`{"format":"sequent-session","version":1,"created":"soon","thoughts":[]}`:                "parsing time",
 		`{"format":"sequent-session","version":1,"thoughts":[]} x`:                               "data after the end",
@@ -193,94 +190,6 @@ func TestReadJSONRefuses(t *testing.T) {
 		`{"format":"sequent-session","version":1,"new":{"a":[1,{"b":2}]},"id":"s","state":"active","thoughts":[{"seq":1,"mood":"good"}]}`))
 	if err != nil || h.ID != "s" || len(log) != 1 {
 		t.Errorf("got %+v, %v, %v", h, log, err)
-	}
-}
-
-// A session file gives back the drafts that it was made of, and so is written
-// again as it was.
-func TestReadSessionFile(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 1))
-	for n := range 500 {
-		var drafts []sequent.Draft
-		for range rng.IntN(8) {
-			d := sequent.Draft{Number: rng.IntN(9), Total: rng.IntN(9), Text: anyText(rng), Final: rng.IntN(2) == 0}
-			given := map[string]string{}
-			switch rng.IntN(5) {
-			case 0:
-				d.Revision, d.Revises = true, sequent.To(rng.IntN(4))
-			case 1:
-				given["given.isRevision"], given["given.revisesThought"] = "false", "7"
-			case 2:
-				d.Revises = sequent.To(3)
-			}
-			switch rng.IntN(4) {
-			case 0:
-				d.Branch, d.From = "b"+anyText(rng)[:0], sequent.To(1)
-			case 1:
-				given["given.branchId"] = `"<half>"`
-			case 2:
-				given["given.branchFromThought"] = "-4"
-			}
-			if rng.IntN(2) == 0 {
-				given["given.needsMoreThoughts"] = "false"
-			} else {
-				d.Extend = rng.IntN(2) == 0
-			}
-			if len(given) > 0 {
-				d.Labels = given
-			}
-			drafts = append(drafts, d)
-		}
-		want := archive.SessionFile(recorded(t, key(fmt.Sprintf("s%d", n)), drafts...))
-		doc, err := archive.ReadSessionFile(bytes.NewReader(want))
-		if err != nil {
-			t.Fatalf("%v in\n%s", err, want)
-		}
-		if len(drafts) != len(doc.Thoughts) {
-			t.Fatalf("got %d thoughts from\n%s", len(doc.Thoughts), want)
-		}
-		for i, d := range doc.Thoughts {
-			if !maps.Equal(d.Labels, drafts[i].Labels) {
-				t.Fatalf("labels of thought %d: got %v, want %v", i+1, d.Labels, drafts[i].Labels)
-			}
-			d.Labels = drafts[i].Labels
-			if !reflect.DeepEqual(d, drafts[i]) {
-				t.Fatalf("thought %d: got\n%+v\nwant\n%+v", i+1, d, drafts[i])
-			}
-		}
-		if got := archive.SessionFile(recorded(t, key(doc.ID), doc.Thoughts...)); !bytes.Equal(got, want) {
-			t.Fatalf("got\n%s\nwant\n%s", got, want)
-		}
-	}
-}
-
-func TestReadSessionFileTakesWhatOthersWrite(t *testing.T) {
-	doc, err := archive.ReadSessionFile(strings.NewReader(`{
-		"id": "base-sequential-session-20250912-101112", "timestamp": "2025-09-12T12:11:12+02:00", "sessionPurpose": null,
-		"branches": {"b": [{"thought": "copied"}]},
-		"thoughtHistory": [
-			{"strategy": "base", "currentStage": "x", "thought": "a", "thoughtNumber": "1", "totalThoughts": 2.0, "nextThoughtNeeded": "True", "branchId": null, "isRevision": null}
-		]}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := []sequent.Draft{{Number: 1, Total: 2, Text: "a"}}
-	if doc.ID != "base-sequential-session-20250912-101112" || !slices.EqualFunc(doc.Thoughts, want, func(a, b sequent.Draft) bool { return reflect.DeepEqual(a, b) }) ||
-		!doc.Timestamp.Equal(time.Date(2025, 9, 12, 10, 11, 12, 0, time.UTC)) {
-		t.Errorf("got %+v", doc)
-	}
-	for file, want := range map[string]string{
-		`{"id":"a"}`: "no thoughtHistory",
-		`{"thoughtHistory":[{"thoughtNumber":1}]}`:                    "thought 1: no text",
-		`{"thoughtHistory":[{"thought":"a"},{"thought":1}]}`:          "thought 2: thought has the wrong type number",
-		`{"thoughtHistory":[{"thoughtNumber":1.5}]}`:                  "1.5 is not an integer",
-		`{"thoughtHistory":[{"nextThoughtNeeded":"maybe"}]}`:          "not true or false",
-		`{"timestamp":"yesterday","thoughtHistory":[]}`:               "is not a time",
-		`{"thoughtHistory":[{"thoughtNumber":99999999999999999999}]}`: "not an integer",
-	} {
-		if _, err := archive.ReadSessionFile(strings.NewReader(file)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: got %v, want %q in it", file, err, want)
-		}
 	}
 }
 

@@ -20,26 +20,21 @@ import (
 type importRun struct {
 	*program
 	meter *meter
-	sum   archive.Summary
+	files int
+	sum   summary
 	name  string // name to show for the current file; empty means its own
 }
 
 func runImport(p *program, ctx context.Context) (result, error) {
-	im := &importRun{program: p, meter: p.newMeter()}
+	im := &importRun{program: p, meter: p.newMeter(), sum: newSummary()}
 	cfg := app.ImportConfig{DryRun: p.dryRun, Progress: im.progress}
 	if p.cmd.Flags().Changed("owner") {
 		cfg.Owner = &p.owner
 	}
 	from := p.app.Importer(cfg)
 	for _, path := range p.args {
-		sum, err := im.path(ctx, from, path)
-		im.sum.Added += sum.Added
-		im.sum.Extended += sum.Extended
-		im.sum.Unchanged += sum.Unchanged
-		im.sum.Failed += sum.Failed
-		im.sum.Passed += sum.Passed
+		err := im.path(ctx, from, path)
 		if sequent.CodeOf(err) == archive.CodeUnreadable { // continue with the other paths
-			im.sum.Failed++
 			im.report(archive.Result{File: path, Outcome: archive.Failed, Err: err})
 			err = nil
 		}
@@ -49,19 +44,19 @@ func runImport(p *program, ctx context.Context) (result, error) {
 		}
 	}
 	done := &imported{im.sum, p.dryRun, "file"}
-	if im.sum.Failed > 0 {
+	if im.sum[archive.Failed] > 0 {
 		return done, errReported
 	}
 	return done, nil
 }
 
 // path imports a file, a folder, or standard input.
-func (im *importRun) path(ctx context.Context, from *archive.Importer, path string) (archive.Summary, error) {
+func (im *importRun) path(ctx context.Context, from *archive.Importer, path string) error {
 	im.name = ""
 	if path == "-" {
 		spool, err := im.spool(ctx)
 		if err != nil {
-			return archive.Summary{}, err
+			return err
 		}
 		defer os.Remove(spool)
 		im.name, path = "-", spool
@@ -96,8 +91,7 @@ func (im *importRun) spool(ctx context.Context) (name string, err error) {
 
 // progress shows which file is read.
 func (im *importRun) progress(file string) {
-	n := im.sum.Added + im.sum.Extended + im.sum.Unchanged + im.sum.Failed + im.sum.Passed
-	im.meter.show(printable.Count(n, "file", "files") + "  " + cmp.Or(im.name, file))
+	im.meter.show(printable.Count(im.files, "file", "files") + "  " + cmp.Or(im.name, file))
 }
 
 // An importedFile is an [archive.Result] in JSON output, of an import or a copy.
@@ -109,15 +103,15 @@ type importedFile struct {
 	Owner    string     `json:"owner,omitempty"`
 	Title    string     `json:"title,omitempty"`
 	Thoughts int        `json:"thoughts"`
-	Warnings []string   `json:"warnings,omitempty"`
 	Error    *userError `json:"error,omitempty"`
 }
 
-// report writes the result of a file. Text output omits unchanged files without
-// warnings.
+// report counts and writes the result of a file. Text output omits unchanged files.
 func (im *importRun) report(r archive.Result) {
 	r.File = cmp.Or(im.name, r.File)
-	if im.json || r.Outcome != archive.Unchanged || len(r.Warnings) > 0 {
+	im.files++
+	im.sum[r.Outcome]++
+	if r.Outcome != archive.Passed && (im.json || r.Outcome != archive.Unchanged) {
 		im.meter.clear()
 		im.printResult(newImportedFile(r))
 	}
@@ -126,7 +120,7 @@ func (im *importRun) report(r archive.Result) {
 func newImportedFile(r archive.Result) *importedFile {
 	return &importedFile{
 		File: r.File, Kind: string(r.Kind), Outcome: string(r.Outcome), Session: string(r.Key.ID), Owner: r.Key.Owner,
-		Title: r.Title, Thoughts: r.Thoughts, Warnings: r.Warnings, Error: reported(r.Err),
+		Title: r.Title, Thoughts: r.Thoughts, Error: reported(r.Err),
 	}
 }
 
@@ -151,9 +145,6 @@ func (f *importedFile) text(pg *page) {
 		line = append(line, draw.Span{Text: "of " + pg.one(f.Owner) + "  ", Role: draw.Label})
 	}
 	pg.add(draw.Cut(append(line, draw.Span{Text: pg.one(f.Title), Role: draw.Title}), pg.Options))
-	for _, w := range f.Warnings {
-		pg.beside("           ", pg.one(f.File)+": "+w, draw.Meta)
-	}
 }
 
 // reported returns an error as a part of JSON output; nil for none.
@@ -174,25 +165,31 @@ func (pg *page) notDone(what, fix string) {
 
 // An imported is the end of an import or a copy.
 type imported struct {
-	Summary archive.Summary `json:"summary"`
-	DryRun  bool            `json:"dryRun"`
-	what    string          // is counted
+	Summary summary `json:"summary"`
+	DryRun  bool    `json:"dryRun"`
+	what    string  // is counted
+}
+
+// A summary counts files or sessions by what became of them.
+type summary map[archive.Outcome]int
+
+func newSummary() summary {
+	return summary{archive.Added: 0, archive.Extended: 0, archive.Unchanged: 0, archive.Failed: 0, archive.Passed: 0}
 }
 
 func (i *imported) text(pg *page) {
 	s := i.Summary
-	text := printable.Count(s.Added, "session", "sessions") + " added"
-	if s.Extended > 0 {
-		text += fmt.Sprintf(", %d extended", s.Extended)
+	text := printable.Count(s[archive.Added], "session", "sessions") + " added"
+	for _, outcome := range []archive.Outcome{archive.Extended, archive.Unchanged} {
+		if n := s[outcome]; n > 0 {
+			text += fmt.Sprintf(", %d %s", n, outcome)
+		}
 	}
-	if s.Unchanged > 0 {
-		text += fmt.Sprintf(", %d unchanged", s.Unchanged)
+	if n := s[archive.Failed]; n > 0 {
+		text += "; " + printable.Count(n, i.what, i.what+"s") + " failed"
 	}
-	if s.Failed > 0 {
-		text += "; " + printable.Count(s.Failed, i.what, i.what+"s") + " failed"
-	}
-	if s.Passed > 0 {
-		text += "; " + printable.Count(s.Passed, "file", "files") + " without a session skipped"
+	if n := s[archive.Passed]; n > 0 {
+		text += "; " + printable.Count(n, "file", "files") + " without a session skipped"
 	}
 	if i.DryRun {
 		text = "Dry run: " + text

@@ -89,9 +89,11 @@ func runCopy(p *program, ctx context.Context) (result, error) {
 		return nil, misuse(p.cmd, "%s requires --to", p.cmd.CommandPath())
 	}
 	m := p.newMeter()
+	done := &imported{newSummary(), false, "session"}
 	sessions, thoughts := 0, 0
-	sum, err := app.Copy(ctx, p.config(), p.to, func(r archive.Result) {
+	err := app.Copy(ctx, p.config(), p.to, func(r archive.Result) {
 		sessions++
+		done.Summary[r.Outcome]++
 		if r.Outcome != archive.Failed && r.Outcome != archive.Unchanged {
 			thoughts += r.Thoughts
 		}
@@ -102,12 +104,11 @@ func runCopy(p *program, ctx context.Context) (result, error) {
 		}
 	})
 	m.clear()
-	done := &imported{Summary: sum, what: "session"}
 	switch {
 	case err != nil && sessions > 0:
 		p.printResult(done)
 		return nil, err
-	case err == nil && sum.Failed > 0:
+	case err == nil && done.Summary[archive.Failed] > 0:
 		err = errReported
 	}
 	return done, err

@@ -44,7 +44,7 @@ func (v *verifying) file(ctx context.Context, name string) (result, error) {
 	if err != nil {
 		return nil, err
 	}
-	if kind, err := archive.KindOf(data); err == nil && kind != archive.KindExport { // of another program
+	if kind := archive.KindOf(data); kind != "" && kind != archive.KindExport { // of another program
 		return &verification{Session: name}, errUnproven
 	}
 	h, entries, err := archive.ReadJSON(bytes.NewReader(data))

@@ -18,7 +18,7 @@ import sys
 EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
 COUNTS = ("branches", "bytes", "created", "entries", "epoch", "expires", "len", "notes", "revisions", "updated", "version")
 INTEGERS = {"after", "number", "seq", "supersedes", "total"}
-TEXTS = {"branch": "branch", "note": "note", "text": "text", "requestKey": "request.key", "requestDigest": "request.digest"}
+TEXTS = {"branch", "note", "text"}
 
 
 def integer(n):
@@ -46,7 +46,8 @@ def fields(e):
     found = {f: e[f] for f in INTEGERS if e.get(f)}
     found.update({f: e[f] for f in ("from", "revises") if e.get(f) is not None})
     found.update({f: True for f in ("extend", "final", "revision") if e.get(f)})
-    found.update({TEXTS[f]: e[f] for f in TEXTS if e.get(f)})
+    found.update({f: e[f] for f in TEXTS if e.get(f)})
+    found.update({"request." + k: v for k, v in (e.get("request") or {}).items()})
     found.update({"labels." + k: v for k, v in (e.get("labels") or {}).items()})
     for f in e.get("masked", {}):
         found.setdefault(f, "")
@@ -161,9 +162,8 @@ def entry(row):
     if row["kind"] != "thought":
         return dict(e, kind=row["kind"], fields=rest.get("body", {}))
     e.update({f: row[f] for f in ("seq", "number", "total", "after", "supersedes", "final", "text", "note")})
-    e.update({f: rest.get(f) for f in ("branch", "from", "revises", "revision", "extend", "labels")})
-    request = rest.get("request", {})
-    return dict(e, requestKey=request.get("key"), requestDigest=request.get("digest"))
+    e.update({f: rest.get(f) for f in ("branch", "from", "revises", "revision", "extend", "labels", "request")})
+    return e
 
 
 def stored(row, log):

@@ -94,7 +94,7 @@ func TestNotSaved(t *testing.T) {
 		archive classic.Archive
 		warning string
 	}{
-		"in the way": {archive.Dir(file), "archive: write the file"},
+		"in the way": {archive.Dir(file), "archive: session files in"},
 		"failing":    {writer(failing), "disk on fire"},
 		"none":       {nil, ""},
 	} {

@@ -152,7 +152,7 @@ func checkStored(t *testing.T, dialect, id string, document []byte) {
 	if err := json.Unmarshal(document, &got); err != nil {
 		t.Fatalf("%v: export %s", err, document)
 	}
-	if got.ID != id || got.Dialect != dialect || got.State != "completed" || len(got.Thoughts) != 5 {
+	if string(got.ID) != id || got.Dialect != dialect || got.State != "completed" || len(got.Thoughts) != 5 {
 		t.Fatalf("got session %s of dialect %s, state %s, with %d thoughts; want %s of %s, completed, with 5", got.ID, got.Dialect, got.State, len(got.Thoughts), id, dialect)
 	}
 	for i, text := range []string{

@@ -15,44 +15,44 @@ import (
 // be run again. A session that is not what was recorded is not copied. Both stores may be in use:
 // the copy has at least what the source had when Copy began.
 //
-// Copy calls report for each session, one at a time. The summary is valid even if there is an error.
-func Copy(ctx context.Context, cfg Config, to string, report func(archive.Result)) (sum archive.Summary, err error) {
+// Copy calls report for each session, one at a time.
+func Copy(ctx context.Context, cfg Config, to string, report func(archive.Result)) error {
 	from, err := Locate(cfg.Store)
 	if err != nil {
-		return sum, err
+		return err
 	}
 	place, err := Locate(to)
 	switch {
 	case err != nil:
-		return sum, err
+		return err
 	case from.Memory || place.Memory:
-		return sum, usage("cannot copy sessions in memory: they exist only in the process that recorded them",
+		return usage("cannot copy sessions in memory: they exist only in the process that recorded them",
 			"pass files or databases with --store and --to")
 	case from.is(place):
-		return sum, usage("--store and --to are the same store, "+from.String(), "pass two different stores")
+		return usage("--store and --to are the same store, "+from.String(), "pass two different stores")
 	}
 	source, err := OpenExisting(ctx, cfg)
 	if err != nil {
-		return sum, err
+		return err
 	}
 	if source.store == nil { // the default store does not exist
-		return sum, source.Close()
+		return source.Close()
 	}
 	cfg.Store = to
 	target, err := Open(ctx, cfg)
 	if err == nil {
 		if err = target.writable(ctx); err == nil {
-			sum, err = copySessions(ctx, source.store, target.store, report)
+			err = copySessions(ctx, source.store, target.store, report)
 		}
 		err = errors.Join(err, target.Close())
 	}
-	return sum, errors.Join(err, source.Close())
+	return errors.Join(err, source.Close())
 }
 
 // maxCopied is how many sessions are copied at a time. They share commits.
 const maxCopied = 64
 
-func copySessions(ctx context.Context, from, to sequent.Store, report func(archive.Result)) (sum archive.Summary, err error) {
+func copySessions(ctx context.Context, from, to sequent.Store, report func(archive.Result)) error {
 	whole := ctx
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -77,7 +77,6 @@ func copySessions(ctx context.Context, from, to sequent.Store, report func(archi
 			defer reporting.Unlock()
 			switch {
 			case err == nil:
-				sum.Count(r.Outcome)
 				report(r)
 			case !errors.Is(err, sequent.ErrNotFound): // else deleted meanwhile
 				stop(err)
@@ -86,12 +85,12 @@ func copySessions(ctx context.Context, from, to sequent.Store, report func(archi
 	}
 	wg.Wait()
 	if whole.Err() != nil {
-		return sum, &sequent.Error{
+		return &sequent.Error{
 			Code: sequent.CodeCanceled, Msg: "canceled before all sessions were copied",
 			Fix: "run the same command again to continue", Err: whole.Err(),
 		}
 	}
-	return sum, context.Cause(ctx)
+	return context.Cause(ctx)
 }
 
 // copySession copies one session. An error is one of the stores, which ends the copy.

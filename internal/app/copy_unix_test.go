@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/archive"
 	"github.com/sequent-dev/sequent/internal/needtest"
 	"github.com/sequent-dev/sequent/internal/pgtest"
 )
@@ -44,10 +45,10 @@ func TestCopyBetweenStores(t *testing.T) {
 		fill(t, origin, rand.New(rand.NewPCG(uint64(round), seed)), 30, long.AddDate(0, round, 0))
 		copyAll(t, origin, first)
 		for _, step := range [][2]sequent.Store{{first, database}, {database, second}} {
-			if sum, _ := copyAll(t, step[0], step[1]); sum.Added == 0 && sum.Extended == 0 || sum.Failed > 0 {
+			if sum, _ := copyAll(t, step[0], step[1]); sum[archive.Added] == 0 && sum[archive.Extended] == 0 || sum[archive.Failed] > 0 {
 				t.Errorf("Copy = %+v", sum)
 			}
-			if sum, _ := copyAll(t, step[0], step[1]); sum.Added+sum.Extended+sum.Failed > 0 || sum.Unchanged == 0 {
+			if sum, _ := copyAll(t, step[0], step[1]); sum[archive.Added]+sum[archive.Extended]+sum[archive.Failed] > 0 || sum[archive.Unchanged] == 0 {
 				t.Errorf("the second Copy = %+v, want all unchanged", sum)
 			}
 		}

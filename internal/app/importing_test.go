@@ -32,7 +32,7 @@ func TestDryRun(t *testing.T) {
 	run := func(im *archive.Importer, want ...archive.Outcome) {
 		t.Helper()
 		for i, file := range []string{first, longer, first, longer, other, other}[:len(want)] {
-			if _, err := im.Import(t.Context(), file, func(r archive.Result) {
+			if err := im.Import(t.Context(), file, func(r archive.Result) {
 				if r.Outcome != want[i] {
 					t.Errorf("file %d: got %s, %v, want %s", i, r.Outcome, r.Err, want[i])
 				}
@@ -77,7 +77,7 @@ func TestImportMarkdown(t *testing.T) {
 		if err := os.WriteFile(file, fmt.Appendf(nil, note, front[0], front[1]), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := a.Importer(ImportConfig{}).Import(t.Context(), file, func(r archive.Result) {
+		if err := a.Importer(ImportConfig{}).Import(t.Context(), file, func(r archive.Result) {
 			if r.Err != nil || string(r.Key.ID) != id {
 				t.Errorf("%s is imported as %q, %v", id, r.Key.ID, r.Err)
 			}

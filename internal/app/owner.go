@@ -41,14 +41,14 @@ func (a *App) RenameOwner(ctx context.Context, from, to string, dryRun bool) (do
 		}
 		done.Vault = folder
 		if err == nil {
-			done.Files, err = archive.Dir(dir).OwnerFiles(from)
+			done.Files, err = archive.Dir(dir).RenameOwner(from, to, true)
 		}
 		return done, err
 	}
 	if done.Sessions, err = sequent.RenameOwner(ctx, a.store, from, to); err != nil {
 		return done, err
 	}
-	done.Files, err = archive.Dir(dir).RenameOwner(from, to)
+	done.Files, err = archive.Dir(dir).RenameOwner(from, to, false)
 	var vault error
 	done.Vault, vault = v.Rename(from, to, false)
 	return done, errors.Join(err, vault)

@@ -67,7 +67,7 @@ func old(t *testing.T, s sequent.Store, n int) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := copySessions(t.Context(), from, s, func(archive.Result) {}); err != nil {
+	if err := copySessions(t.Context(), from, s, func(archive.Result) {}); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -1,4 +1,0 @@
-package archive
-
-// ReadSessionFile is readSessionFile, for tests.
-var ReadSessionFile = readSessionFile
