@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/sequent-dev/sequent/internal/draw"
+	"github.com/sequent-dev/sequent/vault/index"
 )
 
 // A meter shows nothing at first, limits its updates, truncates to one line, and
@@ -28,7 +29,7 @@ func TestMeter(t *testing.T) {
 	m.show("still quick")
 	want("")
 	now = now.Add(time.Millisecond)
-	m.stage("reading", 5, 10)
+	m.stage(index.Progress{Stage: "reading", Done: 5, Total: 10})
 	want("\r\x1b[Kreading 5 of 10")
 	now = now.Add(99 * time.Millisecond)
 	m.show("too soon")

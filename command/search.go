@@ -203,12 +203,11 @@ func (p *program) searchNotes(ctx context.Context) (result, error) {
 	q.Text, q.Page, q.PageSize = strings.Join(p.args, " "), 1, min(p.limit, maxPageSize)
 	m := p.newMeter()
 	defer m.clear()
-	progress := func(s index.Progress) { m.stage(s.Stage, float64(s.Done), float64(s.Total)) }
-	found, err := v.Search(ctx, q, progress)
+	found, err := v.Index.Search(ctx, q, m.stage)
 	for err == nil && len(found.Hits) < min(p.limit, found.Total) {
 		q.Page++
 		var more index.Results
-		if more, err = v.Search(ctx, q, progress); len(more.Hits) == 0 {
+		if more, err = v.Index.Search(ctx, q, m.stage); len(more.Hits) == 0 {
 			break // notes were deleted meanwhile
 		}
 		found.Hits = append(found.Hits, more.Hits...)

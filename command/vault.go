@@ -4,15 +4,14 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/sequent-dev/sequent/dialect/wiki"
 	"github.com/sequent-dev/sequent/internal/draw"
 	"github.com/sequent-dev/sequent/internal/printable"
+	"github.com/sequent-dev/sequent/vault/index"
+	"github.com/sequent-dev/sequent/vault/vaults"
 )
 
 // stage shows the progress of a stage.
-func (m *meter) stage(name string, done, total float64) {
-	m.show(fmt.Sprintf("%s %.0f of %.0f", name, done, total))
-}
+func (m *meter) stage(p index.Progress) { m.show(fmt.Sprintf("%s %d of %d", p.Stage, p.Done, p.Total)) }
 
 func runVaultSync(p *program, ctx context.Context) (result, error) { return p.syncVault(ctx, false) }
 
@@ -30,7 +29,7 @@ func (p *program) syncVault(ctx context.Context, rebuild bool) (result, error) {
 }
 
 // openVault opens the vault of the owner, which must exist.
-func (p *program) openVault(ctx context.Context) (*wiki.Vault, error) {
+func (p *program) openVault(ctx context.Context) (*vaults.Vault, error) {
 	all, err := p.app.Vaults(false)
 	if err != nil {
 		return nil, err
@@ -39,7 +38,7 @@ func (p *program) openVault(ctx context.Context) (*wiki.Vault, error) {
 }
 
 // A synced is what the synchronisation of a vault has changed.
-type synced struct{ wiki.SyncReport }
+type synced struct{ vaults.SyncReport }
 
 func (s *synced) text(pg *page) {
 	pg.say("%s (%d changed, %d removed)", printable.Count(s.Notes, "note", "notes"), s.Changed, s.Removed)

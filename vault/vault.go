@@ -97,17 +97,6 @@ func (v *Vault) State() (*os.Root, error) {
 	return root, wrap(err, scheme)
 }
 
-// Writable returns an error if the vault is not writable, for instance because its disk
-// is full.
-func (v *Vault) Writable() error {
-	const enough = 16 << 10 // bytes, to notice a full disk
-	temp, err := v.writeTemp(make([]byte, enough), 0o600)
-	if err == nil {
-		err = v.root.Remove(temp)
-	}
-	return wrap(err, scheme)
-}
-
 // Room returns an error with the code [sequent.CodeQuotaExceeded] if the vault has as
 // many notes as [Config.MaxNotes] allows. People and other processes change their number
 // too: it is counted again after a second.

@@ -11,7 +11,7 @@ import (
 	"github.com/sequent-dev/sequent/dialect"
 	"github.com/sequent-dev/sequent/dialect/dialecttest"
 	"github.com/sequent-dev/sequent/dialect/wiki"
-	"github.com/sequent-dev/sequent/internal/app/vaults"
+	"github.com/sequent-dev/sequent/vault/vaults"
 )
 
 // wikiOver is the dialect wiki over an engine and a vault in a folder.
@@ -23,7 +23,7 @@ func wikiOver(t *testing.T, e *sequent.Engine, dir string) (speaker, dialect.Dia
 			t.Error(err)
 		}
 	})
-	return speaker{name: "wiki"}, v.Dialect(wiki.Config{})
+	return speaker{name: "wiki"}, wiki.New(wiki.Config{Vaults: v})
 }
 
 // A session of wiki, which counts from 0 and wants links, is read and continued in

@@ -10,6 +10,7 @@ import (
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/tool"
+	"github.com/sequent-dev/sequent/vault/vaults"
 )
 
 //go:embed *.json *.md
@@ -23,22 +24,19 @@ type turn struct {
 	beside []string // see [tool.Reply.Beside]
 
 	*server
-	call    tool.Call
-	engine  *sequent.Engine // the caller's
-	vault   *Vault          // the caller's; nil if opening is not
-	opening error           // why the vault cannot be opened
+	call   tool.Call
+	engine *sequent.Engine // the caller's
+	vault  *vaults.Vault   // the caller's
 }
 
-// define returns the tool whose contract is in files of a name, and which run answers. The
-// vault of its caller is open, except that sequential_thinking records without one.
+// define returns the tool whose contract is in files of a name, and which run answers.
 func define[A any](d *server, file string, run func(context.Context, *turn, A) error) tool.Tool {
 	spec, _ := contracts.ReadFile(file + ".json") // they are embedded, and a transcript calls each
 	text, _ := contracts.ReadFile(file + ".md")
 	return tool.New(tool.Parse(spec, text), func(ctx context.Context, c tool.Call, in A) (tool.Reply, error) {
-		t := &turn{server: d, call: c, engine: d.Engine.Owned(c.Caller.Owner)}
-		t.vault, t.opening = d.Open(ctx, c.Caller.Owner)
-		err := t.opening
-		if err == nil || file == "tool" {
+		t := &turn{server: d, call: c, engine: d.Vaults.Engine().Owned(c.Caller.Owner)}
+		var err error
+		if t.vault, err = d.Vaults.Open(ctx, c.Caller.Owner); err == nil {
 			err = run(ctx, t, in)
 		}
 		if err != nil {

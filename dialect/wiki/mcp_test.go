@@ -14,9 +14,9 @@ import (
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/dialect/wiki"
-	"github.com/sequent-dev/sequent/internal/app/vaults"
 	"github.com/sequent-dev/sequent/mcpserver"
 	"github.com/sequent-dev/sequent/store/sqlite"
+	"github.com/sequent-dev/sequent/vault/vaults"
 )
 
 // A client calls a server over its standard input and output.
@@ -73,7 +73,7 @@ func serve(t *testing.T, store, dir string) *client {
 		t.Fatal(err)
 	}
 	v := vaults.New(vaults.Config{Dir: dir, Engine: sequent.New(sequent.Config{Store: db}), Maintain: true})
-	s := mcpserver.New(mcpserver.Config{Dialect: v.Dialect(wiki.Config{})})
+	s := mcpserver.New(mcpserver.Config{Dialect: wiki.New(wiki.Config{Vaults: v})})
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()
 	var wg sync.WaitGroup

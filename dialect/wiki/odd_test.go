@@ -11,9 +11,9 @@ import (
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/dialect/wiki"
-	"github.com/sequent-dev/sequent/internal/app/vaults"
 	"github.com/sequent-dev/sequent/internal/needtest"
 	"github.com/sequent-dev/sequent/tool"
+	"github.com/sequent-dev/sequent/vault/vaults"
 )
 
 // A tool answers or refuses every argument: no call fails, no reply mentions the machine,
@@ -35,7 +35,7 @@ func TestOddArguments(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	d := v.Dialect(wiki.Config{})
+	d := wiki.New(wiki.Config{Vaults: v})
 	good := map[string]string{
 		"sequential_thinking": `{"response":"[[a]]","nextThoughtNeeded":true}`,
 		"workflow":            `{"steps":["one"]}`,

@@ -21,7 +21,7 @@ func (d *server) templates() []dialect.Template {
 }
 
 func (d *server) readNote(ctx context.Context, c tool.Caller, path string) (string, error) {
-	v, err := d.Open(ctx, c.Owner)
+	v, err := d.Vaults.Open(ctx, c.Owner)
 	if err != nil {
 		return "", err
 	}
@@ -42,7 +42,7 @@ func (d *server) readNote(ctx context.Context, c tool.Caller, path string) (stri
 // completeNote returns the paths of notes that begin with prefix, last changed first.
 func (d *server) completeNote(ctx context.Context, c tool.Caller, prefix string) ([]string, error) {
 	const limit = 100
-	v, err := d.Open(ctx, c.Owner)
+	v, err := d.Vaults.Open(ctx, c.Owner)
 	if err != nil {
 		return nil, err
 	}

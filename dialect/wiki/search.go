@@ -37,7 +37,7 @@ type resultOut struct {
 
 // search answers search_memories.
 func search(ctx context.Context, t *turn, in searchArgs) error {
-	found, err := t.vault.Search(ctx, index.Query{
+	found, err := t.vault.Index.Search(ctx, index.Query{
 		Text: in.Query, Mode: index.Mode(in.Mode), Page: in.Page, PageSize: in.PageSize,
 		Folder: in.Folder, Tags: in.Tags, MinScore: in.MinScore,
 	}, nil)
@@ -193,7 +193,7 @@ func relations(ctx context.Context, t *turn, in contextArgs) error {
 	if in.Depth != nil {
 		q.Depth = *in.Depth
 	}
-	near, err := t.vault.index.Context(ctx, q)
+	near, err := t.vault.Index.Context(ctx, q)
 	if err != nil {
 		return err
 	}
@@ -245,7 +245,11 @@ func outOf(r index.Relation) relationOut {
 
 // synchronize answers sync.
 func synchronize(ctx context.Context, t *turn, _ struct{}) error {
-	s, err := t.vault.Sync(ctx, false, t.call.Progress)
+	s, err := t.vault.Sync(ctx, false, func(p index.Progress) {
+		if t.call.Progress != nil {
+			t.call.Progress(p.Stage, float64(p.Done), float64(p.Total))
+		}
+	})
 	if err != nil {
 		return err
 	}

@@ -8,7 +8,6 @@ import (
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/brief"
 	"github.com/sequent-dev/sequent/dialect/scope"
-	"github.com/sequent-dev/sequent/vault"
 	"github.com/sequent-dev/sequent/vault/thinking"
 	"github.com/sequent-dev/sequent/vault/wikilink"
 	"github.com/sequent-dev/sequent/vault/workflow"
@@ -137,16 +136,12 @@ func (t *turn) begin(ctx context.Context, st *step) (*sequent.Session, error) {
 	if err := st.checkEnd(); err != nil {
 		return nil, err
 	}
-	if t.vault != nil {
-		if err := t.vault.Notes.Room(ctx); err != nil {
-			return nil, err
-		}
+	if err := t.vault.Notes.Room(ctx); err != nil {
+		return nil, err
 	}
 	return scope.Begin(ctx, t.engine, t.mint, func(c *sequent.Change) error {
 		c.BeginIn("", thinking.Dialect)
-		if t.vault != nil {
-			c.SetLabel(thinking.LabelVault, t.vault.Sessions.ID())
-		}
+		c.SetLabel(thinking.LabelVault, t.vault.Sessions.ID())
 		if st.Parent != "" {
 			c.SetLabel(thinking.LabelParent, st.Parent)
 		}
@@ -156,9 +151,6 @@ func (t *turn) begin(ctx context.Context, st *step) (*sequent.Session, error) {
 
 // parentOpen refuses a parent that does not exist or is closed.
 func (t *turn) parentOpen(ctx context.Context, id string) error {
-	if t.opening != nil {
-		return t.opening
-	}
 	status, err := t.vault.Workflows.Status(ctx, id)
 	switch {
 	case err != nil:
@@ -177,9 +169,6 @@ func (t *turn) update(ctx context.Context, id sequent.ID, change func(*sequent.C
 	s, err := t.engine.Update(ctx, id, change)
 	if !errors.Is(err, sequent.ErrNotFound) {
 		return s, err
-	}
-	if t.opening != nil {
-		return nil, t.opening
 	}
 	h, log, err := t.vault.Sessions.Session(ctx, id)
 	if err != nil {
@@ -299,11 +288,8 @@ func (st *step) next(s *sequent.Session) int {
 // reported in the answer and does not undo the thought: a later call or sync
 // writes the note.
 func (t *turn) project(ctx context.Context, s *sequent.Session, st *step, a *answer) {
-	what, err := "its note", t.opening
-	var uri vault.URI
-	if err == nil {
-		uri, err = t.vault.Sessions.Write(ctx, s)
-	}
+	what := "its note"
+	uri, err := t.vault.Sessions.Write(ctx, s)
 	if err == nil && (a.begun || a.Status == completed) {
 		a.URI = uri
 	}
@@ -312,7 +298,7 @@ func (t *turn) project(ctx context.Context, s *sequent.Session, st *step, a *ans
 		err = t.vault.Workflows.Link(ctx, st.Parent, string(s.ID()))
 	}
 	if err != nil {
-		t.Logger.WarnContext(ctx, "the thought is recorded, but its note was not written", "session", string(s.ID()), "note", what, "error", err)
+		t.Vaults.Logger().WarnContext(ctx, "the thought is recorded, but its note was not written", "session", string(s.ID()), "note", what, "error", err)
 		a.advise("the thought is recorded, but %s was not written (%s); sync makes up for it", what, reason(err))
 	}
 }

@@ -10,30 +10,23 @@ package wiki
 
 import (
 	"cmp"
-	"context"
 	"crypto/rand"
 	"encoding/binary"
 	"fmt"
 	"io"
-	"log/slog"
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/dialect"
 	"github.com/sequent-dev/sequent/tool"
 	"github.com/sequent-dev/sequent/vault/thinking"
+	"github.com/sequent-dev/sequent/vault/vaults"
 )
 
 // A Config configures the dialect.
 type Config struct {
-	Engine *sequent.Engine // required
-
-	// Open returns an owner's vault. It is called for every tool call, by several
-	// goroutines at once. Its errors are shown to callers. Required.
-	Open func(ctx context.Context, owner string) (*Vault, error)
-
-	Agent  string       // the author of thoughts whose client is not known; empty means "agent"
-	Rand   io.Reader    // for session ids; nil means crypto/rand
-	Logger *slog.Logger // notes that could not be written, without thoughts; nil discards them
+	Vaults *vaults.Vaults // the notes of each owner; required
+	Agent  string         // the author of thoughts whose client is not known; empty means "agent"
+	Rand   io.Reader      // for session ids; nil means crypto/rand
 }
 
 // A server answers the calls of all tools.
@@ -41,12 +34,11 @@ type server struct{ Config }
 
 // New returns the dialect. It panics if a required field is missing.
 func New(cfg Config) dialect.Dialect {
-	if cfg.Engine == nil || cfg.Open == nil {
-		panic("wiki: Config needs Engine and Open")
+	if cfg.Vaults == nil {
+		panic("wiki: Config needs Vaults")
 	}
 	cfg.Agent = cmp.Or(oneLine(cfg.Agent), thinking.DefaultAgent)
 	cfg.Rand = cmp.Or(cfg.Rand, rand.Reader)
-	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
 	d := &server{cfg}
 	return dialect.Dialect{
 		Name:    thinking.Dialect,
@@ -72,5 +64,5 @@ func (d *server) mint() (sequent.ID, error) {
 		return "", fmt.Errorf("wiki: no random bytes for an id: %w", err)
 	}
 	random := lowest + binary.LittleEndian.Uint64(raw[:])%count
-	return sequent.ID(fmt.Sprintf("session-%d-%d", d.Engine.Now().UnixMilli(), random)), nil
+	return sequent.ID(fmt.Sprintf("session-%d-%d", d.Vaults.Engine().Now().UnixMilli(), random)), nil
 }

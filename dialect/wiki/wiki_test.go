@@ -9,7 +9,7 @@ import (
 	"github.com/sequent-dev/sequent/dialect"
 	"github.com/sequent-dev/sequent/dialect/dialecttest"
 	"github.com/sequent-dev/sequent/dialect/wiki"
-	"github.com/sequent-dev/sequent/internal/app/vaults"
+	"github.com/sequent-dev/sequent/vault/vaults"
 )
 
 // build returns the dialect over a real vault, as the program does.
@@ -25,7 +25,7 @@ func build(t testing.TB, env dialect.Env) dialect.Dialect {
 			t.Error(err)
 		}
 	})
-	return v.Dialect(wiki.Config{Rand: env.Rand})
+	return wiki.New(wiki.Config{Vaults: v, Rand: env.Rand})
 }
 
 func call(s dialecttest.Step) string {

@@ -18,11 +18,11 @@ import (
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/dialect"
-	"github.com/sequent-dev/sequent/internal/app/vaults"
 	"github.com/sequent-dev/sequent/internal/audit"
 	"github.com/sequent-dev/sequent/internal/telemetry"
 	"github.com/sequent-dev/sequent/store/postgres"
 	"github.com/sequent-dev/sequent/store/sqlite"
+	"github.com/sequent-dev/sequent/vault/vaults"
 	"github.com/sequent-dev/sequent/web"
 )
 

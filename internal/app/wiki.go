@@ -4,15 +4,13 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"os"
-	"path/filepath"
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/dialect"
 	"github.com/sequent-dev/sequent/dialect/wiki"
-	"github.com/sequent-dev/sequent/internal/app/vaults"
 	"github.com/sequent-dev/sequent/llm"
 	"github.com/sequent-dev/sequent/llm/openai"
+	"github.com/sequent-dev/sequent/vault/vaults"
 )
 
 // Vaults returns the vaults, which the app closes. With maintain, what a
@@ -27,12 +25,7 @@ func (a *App) Vaults(maintain bool) (*vaults.Vaults, error) {
 	if err != nil {
 		return nil, err
 	}
-	cfg := vaults.Config{
-		Dir: dir, Engine: a.Engine, Agent: a.config.Agent, Maintain: maintain, MaxNotes: a.config.QuotaNotes, Logger: a.logger,
-	}
-	if cache, err := os.UserCacheDir(); err == nil { // else read-only vaults are refused
-		cfg.Cache = filepath.Join(cache, "sequent", "vaults")
-	}
+	cfg := vaults.Config{Dir: dir, Engine: a.Engine, Maintain: maintain, MaxNotes: a.config.QuotaNotes, Logger: a.logger}
 	m := a.config.Model
 	embedder, err := openai.NewEmbedder(openai.Config{Timeout: m.Timeout, MaxAttempts: m.MaxAttempts, Getenv: m.Getenv})
 	if e, ok := errors.AsType[*llm.Error](err); ok {
@@ -64,5 +57,5 @@ func buildWiki(a *App) (dialect.Dialect, error) {
 			return dialect.Dialect{}, err
 		}
 	}
-	return v.Dialect(wiki.Config{}), nil
+	return wiki.New(wiki.Config{Vaults: v, Agent: a.config.Agent}), nil
 }

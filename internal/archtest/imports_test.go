@@ -60,6 +60,7 @@ var rules = []rule{
 	{"vault/wikilink", []string{"internal/lazyregexp", "golang.org/x/text/..."}, "it depends on Markdown, not on the vault"},
 	{"vault/thinking", []string{".", "internal/lazyregexp", "internal/printable", "vault", "vault/wikilink"}, "files of sessions are notes of a vault"},
 	{"vault/edit", []string{".", "internal/durable", "internal/lazyregexp", "internal/printable", "vault", "vault/wikilink"}, "it changes notes of any kind"},
+	{"vault/vaults", []string{".", "vault/..."}, "it joins the notes of an owner with their index"},
 	{"vault/workflow", []string{".", "internal/lazyregexp", "internal/printable", "vault", "vault/wikilink"}, "runs are notes of a vault"},
 	{"vault", []string{".", "internal/durable", "internal/fairlock", "internal/lazyregexp", "internal/printable", "go.yaml.in/yaml/v3", "github.com/gofrs/flock"}, "it depends on files, not on links or kinds of notes"},
 	{"internal/redact", []string{".", "internal/lazyregexp", "github.com/pelletier/go-toml/v2"}, "it changes a copy of a session; what generates its rules reads TOML"},

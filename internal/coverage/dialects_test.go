@@ -13,7 +13,7 @@ import (
 	"github.com/sequent-dev/sequent/dialect/status"
 	"github.com/sequent-dev/sequent/dialect/status/statustest"
 	"github.com/sequent-dev/sequent/dialect/wiki"
-	"github.com/sequent-dev/sequent/internal/app/vaults"
+	"github.com/sequent-dev/sequent/vault/vaults"
 )
 
 // A subject is the dialect of a document.
@@ -52,6 +52,6 @@ var subjects = map[string]subject{
 				t.Error(err)
 			}
 		})
-		return v.Dialect(wiki.Config{Rand: env.Rand})
+		return wiki.New(wiki.Config{Vaults: v, Rand: env.Rand})
 	}},
 }

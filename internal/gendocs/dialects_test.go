@@ -1,7 +1,6 @@
 package gendocs_test
 
 import (
-	"context"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -15,6 +14,7 @@ import (
 	"github.com/sequent-dev/sequent/dialect/status"
 	"github.com/sequent-dev/sequent/dialect/wiki"
 	"github.com/sequent-dev/sequent/internal/gendocs"
+	"github.com/sequent-dev/sequent/vault/vaults"
 )
 
 // dialects returns every dialect. Their collaborators do nothing, because a page
@@ -31,10 +31,7 @@ func dialects() []dialect.Dialect {
 		guided.New(guided.Config{Engine: engine}),
 		history.New(history.Config{Engine: engine}),
 		status.New(status.Config{Engine: engine}),
-		wiki.New(wiki.Config{
-			Engine: engine,
-			Open:   func(context.Context, string) (*wiki.Vault, error) { return new(wiki.Vault), nil },
-		}),
+		wiki.New(wiki.Config{Vaults: vaults.New(vaults.Config{Engine: engine})}),
 	}
 }
 

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/sequent-dev/sequent"
-	"github.com/sequent-dev/sequent/dialect/wiki"
 	"github.com/sequent-dev/sequent/vault/index"
 )
 
@@ -56,7 +55,7 @@ func TestOpenIsOnce(t *testing.T) {
 	v := open(t, Config{Dir: t.TempDir(), Engine: sequent.New(sequent.Config{}), Maintain: true})
 	var wg sync.WaitGroup
 	var mu sync.Mutex
-	found := make(map[string]map[*wiki.Vault]bool)
+	found := make(map[string]map[*Vault]bool)
 	for range 8 {
 		for _, owner := range []string{"", "alice", "bob"} {
 			wg.Go(func() {
@@ -67,7 +66,7 @@ func TestOpenIsOnce(t *testing.T) {
 				mu.Lock()
 				defer mu.Unlock()
 				if found[owner] == nil {
-					found[owner] = make(map[*wiki.Vault]bool)
+					found[owner] = make(map[*Vault]bool)
 				}
 				found[owner][got] = true
 			})
@@ -153,7 +152,7 @@ func TestMaintain(t *testing.T) {
 		t.Fatal(err)
 	}
 	until(t, "a person's note is found", func() bool {
-		found, err := own.Search(t.Context(), index.Query{Text: "zebras", Mode: index.FullText}, nil)
+		found, err := own.Index.Search(t.Context(), index.Query{Text: "zebras", Mode: index.FullText}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,0 +1,141 @@
+package vaults
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"os"
+	"sync"
+
+	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/vault"
+	"github.com/sequent-dev/sequent/vault/edit"
+	"github.com/sequent-dev/sequent/vault/index"
+	"github.com/sequent-dev/sequent/vault/thinking"
+	"github.com/sequent-dev/sequent/vault/workflow"
+)
+
+// A Vault is one owner's folder of notes and what works on it.
+type Vault struct {
+	Notes     *vault.Vault
+	Sessions  *thinking.Files
+	Workflows *workflow.Workflows
+	Editor    *edit.Editor
+	Index     *index.Index
+
+	engine *sequent.Engine // the owner's
+	logger *slog.Logger
+	folder fs.FileInfo // when it was opened
+	stop   func()      // ends maintain
+}
+
+// openVault opens the vault of an owner.
+func (v *Vaults) openVault(ctx context.Context, owner string) (*Vault, error) {
+	cfg := v.config
+	o := &Vault{engine: cfg.Engine.Owned(owner), logger: cfg.Logger.With("owner", owner)}
+	notes, err := vault.Open(vault.Config{Dir: v.Dir(owner), Create: true, MaxNotes: cfg.MaxNotes})
+	if err != nil {
+		return nil, err
+	}
+	if o.folder, err = os.Stat(v.Dir(owner)); err != nil {
+		return nil, errors.Join(err, notes.Close())
+	}
+	o.Notes, o.Sessions = notes, thinking.New(notes)
+	o.Index = index.New(index.Config{Vault: notes, Embedder: cfg.Embedder, Model: cfg.Model, Log: cfg.Logger})
+	o.Workflows = workflow.New(workflow.Config{Vault: notes, Now: cfg.Engine.Now})
+	o.Editor = edit.New(edit.Config{Vault: notes, Now: cfg.Engine.Now, Protected: map[string]string{
+		thinking.Folder:     "continue the session with sequential_thinking, which can revise a thought",
+		"thinking/workflow": "use the tool workflow",
+		"assumptions":       "use assumption_ledger with action update",
+	}})
+	background, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	var tasks sync.WaitGroup
+	if cfg.Maintain {
+		tasks.Go(func() { o.maintain(background) })
+	}
+	o.stop = func() { cancel(); tasks.Wait() }
+	return o, nil
+}
+
+func (o *Vault) close() error {
+	o.stop()
+	return errors.Join(o.Index.Close(), o.Notes.Close())
+}
+
+// maintain writes what a crash has left unwritten.
+func (o *Vault) maintain(ctx context.Context) {
+	_, err := o.Editor.Resume(ctx)
+	if err == nil {
+		_, err = o.Sessions.Sync(ctx, o.engine, false)
+	}
+	if err != nil && ctx.Err() == nil {
+		o.logger.WarnContext(ctx, "what a crash has left unwritten in the vault was not written; sync tries again", "error", err)
+	}
+}
+
+// DeleteNote deletes a note from the vault and from the index.
+func (o *Vault) DeleteNote(ctx context.Context, uri vault.URI) error {
+	if err := o.Notes.Delete(ctx, uri, nil); err != nil {
+		return err
+	}
+	_, err := o.Index.Sync(ctx, nil)
+	return err
+}
+
+// A SyncReport is the result of [Vault.Sync].
+type SyncReport struct {
+	index.Report
+	Sessions int      `json:"sessions"` // whose note was written, or that were read from notes
+	Problems []string `json:"problems"` // what could not be done, a sentence each
+}
+
+// Sync writes notes that are behind their sessions and brings the index up to date. With
+// rebuild it also reads sessions from notes, and makes the index anew. It calls progress,
+// unless that is nil, with how far the index is.
+func (o *Vault) Sync(ctx context.Context, rebuild bool, progress func(index.Progress)) (out SyncReport, err error) {
+	moved, err := o.Editor.Resume(ctx)
+	var files thinking.Report
+	if err == nil {
+		files, err = o.Sessions.Sync(ctx, o.engine, rebuild)
+	}
+	if err != nil {
+		return out, err
+	}
+	update := o.Index.Sync
+	if rebuild {
+		update = o.Index.Rebuild
+	}
+	out.Report, err = update(ctx, progress)
+	out.Sessions, out.Problems = files.Notes+files.Read, []string{}
+	for _, f := range files.Failed {
+		out.Problems = append(out.Problems, string(f.URI)+": "+reason(f.Err))
+	}
+	_, mistakes := o.Workflows.Definitions(ctx)
+	problems := append(out.Unreadable, mistakes...)
+	for _, m := range moved {
+		problems = append(problems, m.Left...)
+	}
+	for _, err := range problems {
+		out.Problems = append(out.Problems, reason(err))
+	}
+	if out.Partial {
+		out.Problems = append(out.Problems, "notes with very many links: there are more relations than were counted")
+	}
+	if out.Warning != "" {
+		out.Problems = append(out.Problems, out.Warning)
+	}
+	return out, err
+}
+
+// reason returns what a caller may know of an error.
+func reason(err error) string {
+	e, ok := errors.AsType[*sequent.Error](err)
+	switch {
+	case !ok || e.Code == sequent.CodeInternal:
+		return "see the server's log"
+	case e.Fix == "":
+		return e.Msg
+	}
+	return e.Msg + "; " + e.Fix
+}
