@@ -18,8 +18,6 @@ type connection struct {
 
 	mu      sync.Mutex // guards the fields below
 	opened  bool       // the handshake was made
-	seen    *Exchange  // the handshake, for an observer; nil after close
-	begun   time.Time  // of the connection, for an observer
 	calls   map[*pendingCall]struct{}
 	info    clientInfo
 	can     capabilities
@@ -34,16 +32,7 @@ func newConnection(server *Server) *connection {
 }
 
 // close ends the subscriptions. Further calls do nothing.
-func (c *connection) close() {
-	c.subscriptions.close()
-	c.mu.Lock()
-	seen, begun := c.seen, c.begun
-	c.seen = nil
-	c.mu.Unlock()
-	if seen != nil {
-		c.server.config.Observer.Closed(seen, time.Since(begun))
-	}
-}
+func (c *connection) close() { c.subscriptions.close() }
 
 // A pendingCall is a request from its arrival to its reply.
 type pendingCall struct {
@@ -160,7 +149,7 @@ func (c *connection) answer(ctx context.Context, line []byte, r *request) ([]byt
 		r.Seen.Protocol, r.Seen.Client = c.version, c.info.Name
 	}
 	if fault == nil && r.Method == methodInitialize {
-		c.opened, c.seen, c.begun = true, r.Seen, time.Now()
+		c.opened = true
 	}
 	return line, fault
 }

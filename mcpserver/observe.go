@@ -10,20 +10,10 @@ import (
 	"github.com/sequent-dev/sequent/tool"
 )
 
-// An Observer is told of requests, for traces, metrics and logs. It is safe for concurrent
-// use, and waits for nothing that can take long.
-type Observer interface {
-	// Begin is called before a request is answered. The request is answered with the
-	// returned context, and end is called when it is answered or refused.
-	Begin(ctx context.Context, x *Exchange) (_ context.Context, end func())
-	// Closed is called at the end of a connection of the handshake era, which lasted
-	// since its handshake. x is the request of the handshake.
-	Closed(x *Exchange, lasted time.Duration)
-	// Other is called for what is no request of the protocol: an HTTP request or a line that
-	// was refused before its message was read, and the beginning of a WebSocket or of a stream
-	// of events, and the end of an MCP session over HTTP.
-	Other(x *Exchange)
-}
+// An Observer is told of a request before it is answered, for traces, metrics and logs. The request is
+// answered with the returned context, and end is called when it is answered or refused. An Observer is safe
+// for concurrent use, and waits for nothing that can take long.
+type Observer func(ctx context.Context, x *Exchange) (_ context.Context, end func())
 
 // An Exchange is a request and, at its end, the outcome. Names that the server does not
 // know are left out: they can be any text of the client.
@@ -40,6 +30,11 @@ type Exchange struct {
 	Received time.Time
 	// Parent is the trace context in the _meta of the request.
 	Parent TraceContext
+
+	// Bare is set for what is no request of the protocol: an HTTP request or a line that was refused
+	// before its message was read, and the beginning of a WebSocket or of a stream of events, and the end
+	// of an MCP session over HTTP.
+	Bare bool
 
 	Code   int    // of the error in the reply; 0 for a result
 	Failed bool   // the result of the tool is an error (isError)
@@ -94,7 +89,7 @@ func (s *Server) observe(ctx context.Context, m *message, c tool.Caller, via Via
 	}
 	client, _ := clientOf(m.Meta.Client)
 	x.Client = client.Name
-	ctx, x.end = s.config.Observer.Begin(ctx, x)
+	ctx, x.end = s.config.Observer(ctx, x)
 	return ctx, x
 }
 
@@ -116,10 +111,9 @@ func (s *Server) other(x *Exchange, fault *rpcError) {
 	if s.config.Observer == nil {
 		return
 	}
-	if fault != nil {
-		x.Code, x.Reason = fault.Code, fault.Reason
-	}
-	s.config.Observer.Other(x)
+	x.Bare = true
+	_, x.end = s.config.Observer(context.Background(), x)
+	x.End(fault)
 }
 
 // toolNamed returns name if a client is offered a tool with that name, else "".

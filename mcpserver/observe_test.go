@@ -22,20 +22,15 @@ type observerLog struct {
 
 type observedKey struct{}
 
-func (o *observerLog) Begin(ctx context.Context, x *Exchange) (context.Context, func()) {
+func (o *observerLog) observe(ctx context.Context, x *Exchange) (context.Context, func()) {
+	if x.Bare {
+		return ctx, func() { o.add(fmt.Sprintf("other %s %s %d %s", x.Via.Verb, x.Via.Protocol, x.Status, x.Reason)) }
+	}
 	return context.WithValue(ctx, observedKey{}, x.Method), func() {
 		o.add(fmt.Sprintf("%s %s%s id %s version %q %s %s %v session %t parent %q link %q code %d failed %t",
 			x.Method, x.Tool, x.Prompt, x.ID, x.Protocol, x.Via.Transport, x.Via.Protocol+x.Via.Version, x.Via.Client.IsValid(),
 			x.Via.Session != "", x.Parent.Parent, x.Via.Link.Parent, x.Code, x.Failed))
 	}
-}
-
-func (o *observerLog) Closed(x *Exchange, lasted time.Duration) {
-	o.add(fmt.Sprintf("closed %s %s %t", x.Protocol, x.Via.Transport, lasted > 0))
-}
-
-func (o *observerLog) Other(x *Exchange) {
-	o.add(fmt.Sprintf("other %s %s %d %s", x.Via.Verb, x.Via.Protocol, x.Status, x.Reason))
 }
 
 func (o *observerLog) add(line string) {
@@ -69,7 +64,7 @@ const observedMeta = `"_meta":{"traceparent":"00-4bf92f3577b34da6a3ce929d0e0e473
 
 func TestObserverOnPipe(t *testing.T) {
 	o := new(observerLog)
-	s := New(Config{Dialect: mcptest.New().Dialect(), Observer: o})
+	s := New(Config{Dialect: mcptest.New().Dialect(), Observer: o.observe})
 	in := strings.Join([]string{
 		`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}`,
 		`{"jsonrpc":"2.0","method":"notifications/initialized"}`,
@@ -90,7 +85,6 @@ func TestObserverOnPipe(t *testing.T) {
 		`tools/call  id 2 version "2025-06-18"`+tail+`-32602 failed false`,
 		`  id 3 version "2025-06-18"`+tail+`-32601 failed false`,
 		`tools/call note id "four" version "2026-07-28" pipe  false session false parent "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01" link "" code 0 failed false`,
-		`closed 2025-06-18 pipe true`,
 		`other   0 `,
 	)
 }
@@ -100,7 +94,7 @@ func TestObserverOverHTTP(t *testing.T) {
 	o := new(observerLog)
 	d := mcptest.New().Dialect()
 	d.Name = "seen"
-	w := serveHTTP(t, HTTPConfig{Auth: testAuth, Servers: []*Server{New(Config{Dialect: d, Observer: o})}})
+	w := serveHTTP(t, HTTPConfig{Auth: testAuth, Servers: []*Server{New(Config{Dialect: d, Observer: o.observe})}})
 	const link = "traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 	const path, bearer = "/mcp/seen", "Authorization: Bearer token-a"
 	w.want(modernCall(path, "note", "x", bearer, link), http.StatusOK)
@@ -123,7 +117,6 @@ func TestObserverOverHTTP(t *testing.T) {
 		`tools/call note id 1 version "2026-07-28" `+none+`-32020 failed false`,
 		`initialize  id 0 version "2025-11-25" tcp http1.1 true session true parent "" link "" code 0 failed false`,
 		`tools/call note id 2 version "2025-11-25" tcp http1.1 true session true parent "" link "" code 0 failed false`,
-		`closed 2025-11-25 tcp true`,
 		`other POST http 401 token_required`,
 		`other DELETE http 204 `,
 		`other GET http 403 foreign_origin`,

@@ -92,7 +92,7 @@ func TestCollector(t *testing.T) {
 	}
 	to.mu.Lock()
 	defer to.mu.Unlock()
-	for _, name := range []string{"mcp.server.operation.duration", "mcp.server.session.duration", "db.client.operation.duration", "sequent.cache.size", "sequent.limit.used", "sequent.store.size", "go.memory.used"} {
+	for _, name := range []string{"mcp.server.operation.duration", "db.client.operation.duration", "sequent.cache.size", "sequent.limit.used", "sequent.store.size", "go.memory.used"} {
 		if !slices.Contains(to.metrics, name) {
 			t.Errorf("no metric %s", name)
 		}

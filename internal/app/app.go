@@ -93,8 +93,9 @@ type App struct {
 	store  sequent.Store
 	edge   edge
 
-	audit     *auditor             // nil for none
+	audit     *audit.Log           // nil for none
 	telemetry *telemetry.Telemetry // nil if nothing is collected
+	metrics   string               // listen address of the page for Prometheus; empty for none
 
 	drafts *web.Drafts // thoughts that models are writing; nil unless the viewer is served
 
@@ -184,7 +185,7 @@ func open(ctx context.Context, cfg Config, place Place) (*App, error) {
 		err = a.openAudit()
 	}
 	if err == nil {
-		a.store, err = openStore(ctx, a.config, place)
+		a.store, err = a.openStore(ctx)
 		err = at(place, err)
 	}
 	if err != nil {
@@ -200,19 +201,23 @@ func open(ctx context.Context, cfg Config, place Place) (*App, error) {
 		engine.Used = audit.Used
 	}
 	a.Engine = sequent.New(engine)
-	a.watch()
+	sources := telemetry.Sources{Engine: a.Engine.Stats}
+	if s, ok := a.store.(interface{ Size() int64 }); ok {
+		sources.StoreSize = s.Size
+	}
+	a.telemetry.Watch(sources)
 	return a, nil
 }
 
-func openStore(ctx context.Context, cfg Config, place Place) (sequent.Store, error) {
-	address, isDatabase := place.Database()
+func (a *App) openStore(ctx context.Context) (sequent.Store, error) {
+	address, isDatabase := a.Place.Database()
 	switch {
-	case place.Memory:
+	case a.Place.Memory:
 		return sequent.NewMemoryStore(), nil
 	case isDatabase:
-		return opened(postgres.Open(ctx, postgres.Config{URL: address, Logger: cfg.Logger}))
+		return opened(postgres.Open(ctx, postgres.Config{URL: address, Logger: a.logger}))
 	}
-	return opened(sqlite.Open(ctx, sqlite.Config{Path: place.Path, Sync: cfg.Sync, Logger: cfg.Logger}))
+	return opened(sqlite.Open(ctx, sqlite.Config{Path: a.Place.Path, Sync: a.config.Sync, Logger: a.logger}))
 }
 
 // opened converts a store to the interface, without a non-nil interface for a nil
@@ -253,8 +258,5 @@ func (a *App) Close() error {
 	if a.audit != nil {
 		err = errors.Join(err, a.audit.Close())
 	}
-	if a.telemetry != nil {
-		err = errors.Join(err, a.telemetry.Close())
-	}
-	return err
+	return errors.Join(err, a.telemetry.Close())
 }

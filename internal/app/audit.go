@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/http"
 	"strconv"
-	"time"
 
 	"github.com/sequent-dev/sequent/internal/audit"
 	"github.com/sequent-dev/sequent/mcpserver"
@@ -29,14 +28,12 @@ func (a *App) openAudit() error {
 	if path != "" {
 		path, err = expand(path)
 	}
-	var log *audit.Log
 	if err == nil {
-		log, err = audit.Open(audit.Config{Path: path, Out: cfg.Out, Tokens: a.config.HTTP.authenticates(), Logger: a.logger})
+		a.audit, err = audit.Open(audit.Config{Path: path, Out: cfg.Out, Tokens: a.config.HTTP.authenticates(), Logger: a.logger})
 	}
 	if err != nil {
 		return usage(fmt.Sprintf("cannot write the audit log: %v", err), "pass a file that can be written, or -, with --audit")
 	}
-	a.audit = &auditor{log}
 	return nil
 }
 
@@ -49,38 +46,38 @@ func (a *App) unlogged() (lost uint64, failing bool) {
 	return lost, err != nil
 }
 
-// An auditor writes a line for each request of MCP.
-type auditor struct{ *audit.Log }
+// observer returns what servers tell of requests; nil if nothing is.
+func (a *App) observer() mcpserver.Observer {
+	if a.telemetry == nil && a.audit == nil {
+		return nil
+	}
+	return a.observe
+}
 
-// Begin implements [mcpserver.Observer].
-func (a *auditor) Begin(ctx context.Context, x *mcpserver.Exchange) (context.Context, func()) {
+func (a *App) observe(ctx context.Context, x *mcpserver.Exchange) (context.Context, func()) {
+	ctx, measured := a.telemetry.Observe(ctx, x)
+	if a.audit == nil {
+		return ctx, measured
+	}
 	ctx, e := audit.Begin(ctx, x.Received)
 	return ctx, func() {
-		if x.Method == "ping" && x.Code == 0 { // it reads and changes nothing
-			return
+		if x.Method != "ping" || x.Code != 0 { // else it reads and changes nothing
+			describe(e, x)
+			a.audit.Record(e)
 		}
-		e.Action, e.Tool, e.Request = x.Method, cmp.Or(x.Tool, x.Prompt), string(x.ID)
-		a.record(e, x)
+		measured()
 	}
 }
 
-// Closed implements [mcpserver.Observer].
-func (a *auditor) Closed(*mcpserver.Exchange, time.Duration) {}
-
-// Other implements [mcpserver.Observer].
-func (a *auditor) Other(x *mcpserver.Exchange) {
-	_, e := audit.Begin(context.Background(), x.Received)
+// describe sets what the log says of an exchange.
+func describe(e *audit.Entry, x *mcpserver.Exchange) {
+	e.Action, e.Tool, e.Request = x.Method, cmp.Or(x.Tool, x.Prompt), string(x.ID)
 	switch {
 	case x.Status == http.StatusSwitchingProtocols:
 		e.Action = "websocket"
-	case x.Status != 0: // not a frame
+	case x.Bare && x.Status != 0: // not a frame
 		e.Action = x.Via.Verb
 	}
-	a.record(e, x)
-}
-
-// record writes what the log says of any exchange.
-func (a *auditor) record(e *audit.Entry, x *mcpserver.Exchange) {
 	e.Subject, e.Token, e.Agent, e.Client = x.Caller.Owner, x.Via.Token, x.Via.Agent, x.Client
 	e.Transport, e.Dialect = cmp.Or(x.Via.Protocol, "stdio"), x.Dialect
 	e.Trace = cmp.Or(audit.TraceOf(x.Parent.Parent), audit.TraceOf(x.Via.Link.Parent))
@@ -98,5 +95,4 @@ func (a *auditor) record(e *audit.Entry, x *mcpserver.Exchange) {
 	case x.Failed || x.Code != 0:
 		e.Outcome = audit.Refused
 	}
-	a.Record(e)
 }

@@ -174,10 +174,7 @@ func (a *App) ServeHTTP(ctx context.Context) error {
 	pages := web.Config{
 		Engine: a.Engine, Store: a.store, Gate: handler.Gate(), Limiter: limiter,
 		Auth: edge.admits, SignIn: edge.signIn, PublicURL: cfg.OIDC.public(),
-		Version: a.config.Version, Logger: a.logger, Ending: ctx, Drafts: a.drafts,
-	}
-	if a.audit != nil {
-		pages.Audit = a.audit.Log
+		Version: a.config.Version, Logger: a.logger, Ending: ctx, Drafts: a.drafts, Audit: a.audit,
 	}
 	site := web.New(pages)
 	handler.Mount(web.PagesPrefix, site)
@@ -187,9 +184,7 @@ func (a *App) ServeHTTP(ctx context.Context) error {
 		return err
 	}
 	defer stop()
-	if a.telemetry != nil {
-		a.telemetry.Watch(telemetry.Sources{Limits: limiter.Stats})
-	}
+	a.telemetry.Watch(telemetry.Sources{Limits: limiter.Stats})
 	listener, err := listen(ctx, edge.addr)
 	if err != nil {
 		return err

@@ -60,10 +60,7 @@ func (w *writer) client(name string) (llm.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := llm.Model(client)
-	if w.telemetry != nil {
-		c = w.telemetry.Model(client, client.Provider())
-	}
+	c := w.telemetry.Model(client, client.Provider())
 	if len(w.clients) < maxModels {
 		w.clients[name] = c
 	}

@@ -21,43 +21,27 @@ type TelemetryConfig struct {
 	Getenv func(string) string
 }
 
-// exporters returns which exporters of OTLP are on. It validates the configuration.
-func (c TelemetryConfig) exporters() (traces, metrics bool, err error) {
-	if c.Prometheus != "" {
-		addr, err := listenAddress("metrics", c.Prometheus, "9464")
-		if err != nil {
-			return false, false, err
+// startTelemetry starts what the configuration turns on. Log lines of requests then name
+// their trace.
+func (a *App) startTelemetry(ctx context.Context) (err error) {
+	cfg := a.config.Telemetry
+	if cfg.Prometheus != "" {
+		if a.metrics, err = listenAddress("metrics", cfg.Prometheus, "9464"); err != nil {
+			return err
 		}
-		if mcpserver.CheckAddress(addr) != nil {
-			return false, false, usage("--metrics "+c.Prometheus+" accepts connections from other machines, and the page has no authentication",
+		if mcpserver.CheckAddress(a.metrics) != nil {
+			return usage("--metrics "+cfg.Prometheus+" accepts connections from other machines, and the page has no authentication",
 				"use 127.0.0.1 and let Prometheus or its agent run on this machine, or send metrics to a collector with OTEL_EXPORTER_OTLP_ENDPOINT")
 		}
 	}
-	if c.Getenv == nil {
-		return false, false, nil
-	}
-	traces, metrics, err = telemetry.FromEnvironment(c.Getenv)
-	if err != nil {
-		return false, false, usage(err.Error(), "")
-	}
-	return traces, metrics, nil
-}
-
-// startTelemetry starts what the configuration turns on. Log lines of requests then name
-// their trace.
-func (a *App) startTelemetry(ctx context.Context) error {
-	traces, metrics, err := a.config.Telemetry.exporters()
-	prometheus := a.config.Telemetry.Prometheus != ""
-	if err != nil || !traces && !metrics && !prometheus {
-		return err
-	}
-	a.logger = slog.New(telemetry.LogHandler(a.logger.Handler()))
-	a.config.Logger = a.logger
 	a.telemetry, err = telemetry.Start(ctx, telemetry.Config{
-		Traces: traces, Metrics: metrics, Prometheus: prometheus, Version: a.config.Version, Logger: a.logger,
+		Getenv: cfg.Getenv, Prometheus: a.metrics != "", Version: a.config.Version, Logger: a.logger,
 	})
 	if err != nil {
 		return usage("telemetry cannot be started: "+err.Error(), "check the variables OTEL_…")
+	}
+	if a.telemetry != nil {
+		a.logger = slog.New(telemetry.LogHandler(a.logger.Handler()))
 	}
 	return nil
 }
@@ -66,7 +50,7 @@ func (a *App) startTelemetry(ctx context.Context) error {
 // memory of this process.
 func (a *App) observedStore() sequent.Store {
 	switch _, isDatabase := a.Place.Database(); {
-	case a.telemetry == nil || a.Place.Memory:
+	case a.Place.Memory:
 		return a.store
 	case isDatabase:
 		return a.telemetry.Store(a.store, "postgresql")
@@ -74,26 +58,10 @@ func (a *App) observedStore() sequent.Store {
 	return a.telemetry.Store(a.store, "sqlite")
 }
 
-// watch exports the numbers of the engine and its store.
-func (a *App) watch() {
-	if a.telemetry == nil {
-		return
-	}
-	sources := telemetry.Sources{Engine: a.Engine.Stats}
-	if s, ok := a.store.(interface{ Size() int64 }); ok {
-		sources.StoreSize = s.Size
-	}
-	a.telemetry.Watch(sources)
-}
-
 // servePrometheus serves the page for Prometheus, if there is one, until stop is called.
 func (a *App) servePrometheus(ctx context.Context) (stop func(), err error) {
-	if a.config.Telemetry.Prometheus == "" {
+	if a.metrics == "" {
 		return func() {}, nil
-	}
-	addr, err := listenAddress("metrics", a.config.Telemetry.Prometheus, "9464")
-	if err != nil {
-		return nil, err
 	}
 	page := a.telemetry.Handler()
 	mux := http.NewServeMux()
@@ -105,7 +73,7 @@ func (a *App) servePrometheus(ctx context.Context) (stop func(), err error) {
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(30 * time.Second))
 		page.ServeHTTP(w, r)
 	})
-	base, _, stop, err := a.serveHere(ctx, addr, mux)
+	base, _, stop, err := a.serveHere(ctx, a.metrics, mux)
 	if err == nil {
 		a.logger.InfoContext(ctx, "serving metrics for Prometheus", "url", base+"/metrics")
 	}

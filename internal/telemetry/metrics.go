@@ -33,10 +33,9 @@ var (
 		"mcp.method.name", "gen_ai.operation.name", "gen_ai.tool.name", "gen_ai.prompt.name", "error.type", "rpc.response.status_code",
 		"sequent.reason", "mcp.protocol.version", "network.transport", "network.protocol.name", "network.protocol.version", "sequent.dialect",
 	}
-	networkAttributes = requestAttributes[7:]
-	storeAttributes   = []string{"db.system.name", "db.operation.name", "error.type"}
-	tokenAttributes   = []string{
-		"gen_ai.token.type", "gen_ai.operation.name", "gen_ai.provider.name", "gen_ai.request.model", "gen_ai.response.model",
+	storeAttributes = []string{"db.system.name", "db.operation.name", "error.type"}
+	tokenAttributes = []string{
+		"gen_ai.token.type", "gen_ai.operation.name", "gen_ai.provider.name", "gen_ai.response.model",
 	}
 	modelAttributes  = append(tokenAttributes[1:len(tokenAttributes):len(tokenAttributes)], "error.type")
 	resultAttributes = []string{"sequent.result"}
@@ -48,8 +47,6 @@ func Metrics() []Metric {
 	return []Metric{
 		{"mcp.server.operation.duration", "histogram", "s", "time from the arrival of a request to its reply",
 			requestAttributes, mcpBuckets},
-		{"mcp.server.session.duration", "histogram", "s", "time from the handshake of an older client to the end of its session",
-			networkAttributes, mcpBuckets},
 		{"db.client.operation.duration", "histogram", "s", "time of an operation of the store (SQLite, PostgreSQL)",
 			storeAttributes, dbBuckets},
 		{"gen_ai.client.operation.duration", "histogram", "s", "time of a call of a language model, with its retries",
@@ -105,6 +102,9 @@ type Sources struct {
 
 // Watch exports the numbers of the parts of a server, until Close. Each part is watched once.
 func (t *Telemetry) Watch(s Sources) {
+	if t == nil {
+		return
+	}
 	instruments, all := make(map[string]metric.Int64Observable), []metric.Observable(nil)
 	for _, m := range Metrics() {
 		unit, meaning := metric.WithUnit(m.Unit), metric.WithDescription(m.Meaning)

@@ -24,9 +24,7 @@ func (p *metricsPage) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "the metrics cannot be collected: "+err.Error(), http.StatusInternalServerError)
 		return
 	}
-	one := int64(1)
-	info := points{Points: []point{{Attributes: pairs(m.Resource.Attributes()), Value: &one}}}
-	all := []metricOf{{Name: "target_info", Description: "Target metadata", Gauge: &info}}
+	var all []metricOf
 	for _, s := range m.ScopeMetrics {
 		all = append(all, convert(s.Metrics)...)
 	}

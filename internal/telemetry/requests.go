@@ -3,9 +3,7 @@ package telemetry
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"strconv"
-	"strings"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -21,23 +19,21 @@ import (
 // class.
 const other = "_OTHER"
 
-// Observer returns what a server of MCP tells of its requests.
-func (t *Telemetry) Observer() mcpserver.Observer { return requests{t} }
-
-// requests observes requests of MCP.
-type requests struct{ *Telemetry }
-
-// Begin begins the span of a request. Its parent is the trace context of the request's _meta;
-// that of the HTTP request is a link, because the two are independent.
-func (o requests) Begin(ctx context.Context, x *mcpserver.Exchange) (context.Context, func()) {
+// Observe begins the span of a request; see [mcpserver.Observer]. Its parent is the trace context of the
+// request's _meta; that of the HTTP request is a link, because the two are independent. What is no request
+// of the protocol is in the numbers of the limits.
+func (t *Telemetry) Observe(ctx context.Context, x *mcpserver.Exchange) (context.Context, func()) {
+	if t == nil || x.Bare {
+		return ctx, func() {}
+	}
 	options := []trace.SpanStartOption{trace.WithTimestamp(x.Received), trace.WithSpanKind(trace.SpanKindServer)}
 	if link := remote(x.Via.Link); link.IsValid() {
 		options = append(options, trace.WithLinks(trace.Link{SpanContext: link}))
 	}
-	ctx, span := o.tracer.Start(trace.ContextWithRemoteSpanContext(ctx, remote(x.Parent)), other, options...)
+	ctx, span := t.tracer.Start(trace.ContextWithRemoteSpanContext(ctx, remote(x.Parent)), other, options...)
 	return ctx, func() {
 		attributes := append(outcome(x), network(x)...)
-		o.histograms["mcp.server.operation.duration"].Record(ctx, time.Since(x.Received).Seconds(), metric.WithAttributes(attributes...))
+		t.histograms["mcp.server.operation.duration"].Record(ctx, time.Since(x.Received).Seconds(), metric.WithAttributes(attributes...))
 		if !span.IsRecording() {
 			return
 		}
@@ -47,7 +43,7 @@ func (o requests) Begin(ctx context.Context, x *mcpserver.Exchange) (context.Con
 		}
 		span.SetName(name)
 		span.SetAttributes(attributes...)
-		span.SetAttributes(texts("jsonrpc.request.id", requestID(x.ID), "mcp.session.id", x.Via.Session)...)
+		span.SetAttributes(texts("mcp.session.id", x.Via.Session)...)
 		if x.Via.Client.IsValid() {
 			span.SetAttributes(attribute.String("client.address", x.Via.Client.String()))
 		}
@@ -82,30 +78,8 @@ func network(x *mcpserver.Exchange) []attribute.KeyValue {
 		"network.protocol.version", x.Via.Version, "sequent.dialect", x.Dialect)
 }
 
-// Other ignores what is no request of the protocol. Refusals are in the numbers of the limits.
-func (requests) Other(*mcpserver.Exchange) {}
-
-// Closed records how long a session of the handshake era lasted.
-func (o requests) Closed(x *mcpserver.Exchange, lasted time.Duration) {
-	o.histograms["mcp.server.session.duration"].Record(context.Background(), lasted.Seconds(), metric.WithAttributes(network(x)...))
-}
-
 // remote returns the span of a caller. What is malformed is as nothing.
 func remote(c mcpserver.TraceContext) trace.SpanContext {
 	headers := propagation.MapCarrier{"traceparent": c.Parent, "tracestate": c.State}
 	return trace.SpanContextFromContext(propagation.TraceContext{}.Extract(context.Background(), headers))
-}
-
-// requestID returns the id of a request as text, or "" for one that is not exported: clients
-// count, or generate UUIDs, and other ids could be texts.
-func requestID(raw json.RawMessage) string {
-	const maxID = 40
-	id := strings.Trim(string(raw), `"`)
-	isText := func(r rune) bool {
-		return !('0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || strings.ContainsRune("-_.:+", r))
-	}
-	if len(id) > maxID || strings.ContainsFunc(id, isText) {
-		return ""
-	}
-	return id
 }

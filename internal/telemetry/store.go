@@ -16,8 +16,13 @@ import (
 
 // Store returns a store that measures the operations of another one, and shows them in the
 // trace of the request that they belong to. system is the name of its database in the
-// semantic conventions: sqlite or postgresql.
-func (t *Telemetry) Store(s sequent.Store, system string) sequent.Store { return &store{s, t, system} }
+// semantic conventions: sqlite or postgresql. A nil Telemetry returns s.
+func (t *Telemetry) Store(s sequent.Store, system string) sequent.Store {
+	if t == nil {
+		return s
+	}
+	return &store{s, t, system}
+}
 
 // A store measures the operations of another one.
 type store struct {

@@ -11,7 +11,6 @@ import (
 	"crypto/rand"
 	"log/slog"
 	"net/http"
-	"sync"
 	"time"
 
 	"go.opentelemetry.io/contrib/instrumentation/runtime"
@@ -29,29 +28,37 @@ import (
 // scope is the name of the instrumentation in what is exported.
 const scope = "github.com/sequent-dev/sequent"
 
-// A Config configures Start. At least one of the exporters is on; see [FromEnvironment].
+// A Config configures Start.
 type Config struct {
-	Traces     bool         // export traces over OTLP
-	Metrics    bool         // export metrics over OTLP
-	Prometheus bool         // have metrics for [Telemetry.Handler]
-	Version    string       // of the program
-	Logger     *slog.Logger // required
+	Getenv     func(string) string // variables OTEL_…, which turn on exports over OTLP; nil means none
+	Prometheus bool                // have metrics for [Telemetry.Handler]
+	Version    string              // of the program
+	Logger     *slog.Logger        // required
 }
 
-// A Telemetry collects and exports. The caller must call Close.
+// A Telemetry collects and exports. The caller must call Close. A nil Telemetry collects nothing.
 type Telemetry struct {
 	tracer     trace.Tracer // records nothing if traces are not exported
 	meter      metric.Meter
 	page       *metricsPage // nil without Prometheus
 	histograms map[string]metric.Float64Histogram
-	models     sync.Map // names of models that have answered; others can be any text of a client, and are not exported
 	shutdown   []func(context.Context) error
 }
 
-// Start starts collecting and exporting. It does not wait for a collector: one that cannot be
-// reached is reported with one warning, and what does not fit into the SDK's queue meanwhile is
-// dropped.
+// Start starts collecting and exporting. It returns nil if nothing is to be exported. It does not wait for a
+// collector: one that cannot be reached is reported with one warning, and what it does not take meanwhile is
+// dropped. The SDK reads the other variables OTEL_… itself.
 func Start(ctx context.Context, cfg Config) (*Telemetry, error) {
+	var traces, metrics *exporter
+	var err error
+	if cfg.Getenv != nil {
+		if traces, err = newExporter("traces", cfg.Getenv, cfg.Logger); err == nil {
+			metrics, err = newExporter("metrics", cfg.Getenv, cfg.Logger)
+		}
+	}
+	if err != nil || traces == nil && metrics == nil && !cfg.Prometheus {
+		return nil, err
+	}
 	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { // the SDK has no other way
 		cfg.Logger.Warn("telemetry: " + err.Error())
 	}))
@@ -68,47 +75,37 @@ func Start(ctx context.Context, cfg Config) (*Telemetry, error) {
 		return nil, err
 	}
 	t := &Telemetry{tracer: noop.NewTracerProvider().Tracer(scope)}
-	metrics := []sdkmetric.Option{sdkmetric.WithResource(res), sdkmetric.WithExemplarFilter(exemplar.AlwaysOffFilter)}
-	if cfg.Metrics {
-		e, err := newExporter("metrics", cfg.Logger)
-		if err != nil {
-			return nil, err
-		}
-		metrics = append(metrics, sdkmetric.WithReader(sdkmetric.NewPeriodicReader(e)))
-	}
-	if cfg.Traces {
-		e, err := newExporter("traces", cfg.Logger)
-		if err != nil {
-			return nil, err
-		}
-		provider := sdktrace.NewTracerProvider(sdktrace.WithResource(res), sdktrace.WithBatcher(e))
+	if traces != nil {
+		provider := sdktrace.NewTracerProvider(sdktrace.WithResource(res), sdktrace.WithBatcher(traces))
 		t.tracer = provider.Tracer(scope, trace.WithInstrumentationVersion(cfg.Version))
 		t.shutdown = append(t.shutdown, provider.Shutdown)
 	}
+	options := []sdkmetric.Option{sdkmetric.WithResource(res), sdkmetric.WithExemplarFilter(exemplar.AlwaysOffFilter)}
+	if metrics != nil {
+		options = append(options, sdkmetric.WithReader(sdkmetric.NewPeriodicReader(metrics)))
+	}
 	if cfg.Prometheus {
 		t.page = &metricsPage{sdkmetric.NewManualReader()}
-		metrics = append(metrics, sdkmetric.WithReader(t.page))
+		options = append(options, sdkmetric.WithReader(t.page))
 	}
-	provider := sdkmetric.NewMeterProvider(metrics...)
+	provider := sdkmetric.NewMeterProvider(options...)
 	t.shutdown = append(t.shutdown, provider.Shutdown)
 	t.meter = provider.Meter(scope, metric.WithInstrumentationVersion(cfg.Version))
 	t.histograms = histograms(t.meter)
 	return t, runtime.Start(runtime.WithMeterProvider(provider))
 }
 
-// Handler returns the page with metrics for Prometheus, nil if Config.Prometheus was not set.
-func (t *Telemetry) Handler() http.Handler {
-	if t.page == nil {
-		return nil
-	}
-	return t.page
-}
+// Handler returns the page with metrics for Prometheus, which Config.Prometheus turns on.
+func (t *Telemetry) Handler() http.Handler { return t.page }
 
 // closeTimeout limits how long Close tries to export what is left of each kind.
 const closeTimeout = time.Second
 
 // Close exports what is left, for at most a second of each kind, and stops exporting.
 func (t *Telemetry) Close() error {
+	if t == nil {
+		return nil
+	}
 	for _, shutdown := range t.shutdown {
 		ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 		_ = shutdown(ctx) // failures are reported by the exporter
