@@ -10,7 +10,6 @@ require (
 	github.com/coder/websocket v1.8.15
 	github.com/coreos/go-oidc/v3 v3.21.0
 	github.com/go-jose/go-jose/v4 v4.1.4 // the header of a token, before its issuer is asked for keys
-	github.com/gofrs/flock v0.13.1 // locks between processes
 	github.com/google/jsonschema-go v0.4.3 // for tests: replies against their schemas
 	github.com/jackc/pgx/v5 v5.12.0
 	github.com/modelcontextprotocol/go-sdk v1.8.0 // the client; the server is ours (decision 0030)

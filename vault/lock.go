@@ -8,9 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
-
-	"github.com/gofrs/flock"
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/internal/fairlock"
@@ -49,13 +46,9 @@ func (v *Vault) lock(ctx context.Context, name string) (unlock func(), err error
 	if err := v.makeFolder(lockDir); err != nil {
 		return nil, err
 	}
-	timeout := time.NewTimer(v.lockTimeout)
-	defer timeout.Stop()
-	f := flock.New(filepath.Join(v.dir, filepath.FromSlash(lockDir), name),
-		flock.SetFlag(os.O_CREATE|os.O_RDWR|openFlags), flock.SetPermissions(0o600))
-	ok, err := f.TryLock()
-	if err == nil && !ok {
-		err = fairlock.Wait(ctx, f, timeout.C)
+	l := fairlock.New(filepath.Join(v.dir, filepath.FromSlash(lockDir), name), os.O_CREATE|os.O_RDWR|openFlags)
+	if err = l.Acquire(ctx, v.lockTimeout); err != nil {
+		_ = l.Close()
 	}
 	switch {
 	case errors.Is(err, errors.ErrUnsupported):
@@ -70,5 +63,5 @@ func (v *Vault) lock(ctx context.Context, name string) (unlock func(), err error
 	case err != nil:
 		return nil, err
 	}
-	return func() { _ = f.Unlock() }, nil // it closes the file, which releases the lock in any case
+	return func() { _ = l.Close() }, nil
 }

@@ -11,8 +11,6 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/gofrs/flock"
-
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/auth"
 	"github.com/sequent-dev/sequent/auth/oidc"
@@ -94,13 +92,11 @@ func changeSignIns(ctx context.Context, do func(signIns) error) (err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return badSignIns(err)
 	}
-	lock := flock.New(path+".lock", flock.SetPermissions(0o600))
-	ctx, cancel := context.WithTimeout(ctx, renewTimeout)
-	defer cancel()
-	if err := fairlock.Wait(ctx, lock, nil); err != nil {
+	lock := fairlock.New(path+".lock", os.O_CREATE|os.O_RDWR)
+	defer func() { err = errors.Join(err, lock.Close()) }()
+	if err := lock.Acquire(ctx, renewTimeout); err != nil {
 		return badSignIns(err)
 	}
-	defer func() { err = errors.Join(err, lock.Unlock()) }()
 	servers, err := readSignIns()
 	if err != nil {
 		return err

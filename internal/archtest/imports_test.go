@@ -22,7 +22,7 @@ type rule struct {
 // a rule, unless it is a dialect, a store or a command.
 var rules = []rule{
 	{"textsearch", []string{"golang.org/x/text/unicode/norm"}, "the root imports it"},
-	{"internal/fairlock", []string{"github.com/gofrs/flock"}, "it depends on file locks only"},
+	{"internal/fairlock", []string{"golang.org/x/sys/windows"}, "it depends on file locks only"},
 	{"internal/lazyregexp", nil, "any package may import it"},
 	{"internal/printable", nil, "any package may import it"},
 	{".", []string{"textsearch"}, "the library outlives every dependency"},
@@ -49,20 +49,20 @@ var rules = []rule{
 	{"store/sqlstore", []string{".", "textsearch"}, "it is shared by the SQL stores and depends on no database"},
 	{"store/sqlite", []string{
 		".", "internal/diagnosis", "internal/durable", "internal/fairlock", "store/sqlstore", "textsearch",
-		"modernc.org/sqlite/...", "github.com/gofrs/flock", "golang.org/x/sys/...",
+		"modernc.org/sqlite/...", "golang.org/x/sys/...",
 	}, "a store depends on the engine's types and its database"},
 	{"store/postgres", []string{".", "internal/diagnosis", "store/sqlstore", "textsearch", "github.com/jackc/pgx/v5/..."},
 		"a store depends on the engine's types and its database"},
 
 	{"archive", []string{".", "internal/durable", "internal/jsonscan", "internal/lazyregexp", "internal/printable"}, "files are projections of sessions"},
-	{"vault/index", []string{".", "internal/lazyregexp", "textsearch", "vault", "vault/wikilink", "modernc.org/sqlite/...", "github.com/gofrs/flock"},
+	{"vault/index", []string{".", "internal/fairlock", "internal/lazyregexp", "textsearch", "vault", "vault/wikilink", "modernc.org/sqlite/..."},
 		"it indexes notes and declares an interface for embeddings"},
 	{"vault/wikilink", []string{"internal/lazyregexp", "golang.org/x/text/..."}, "it depends on Markdown, not on the vault"},
 	{"vault/thinking", []string{".", "internal/lazyregexp", "internal/printable", "vault", "vault/wikilink"}, "files of sessions are notes of a vault"},
 	{"vault/edit", []string{".", "internal/durable", "internal/lazyregexp", "internal/printable", "vault", "vault/wikilink"}, "it changes notes of any kind"},
 	{"vault/vaults", []string{".", "vault/..."}, "it joins the notes of an owner with their index"},
 	{"vault/workflow", []string{".", "internal/lazyregexp", "internal/printable", "vault", "vault/wikilink"}, "runs are notes of a vault"},
-	{"vault", []string{".", "internal/durable", "internal/fairlock", "internal/lazyregexp", "internal/printable", "go.yaml.in/yaml/v3", "github.com/gofrs/flock"}, "it depends on files, not on links or kinds of notes"},
+	{"vault", []string{".", "internal/durable", "internal/fairlock", "internal/lazyregexp", "internal/printable", "go.yaml.in/yaml/v3"}, "it depends on files, not on links or kinds of notes"},
 	{"internal/redact", []string{".", "internal/lazyregexp", "github.com/pelletier/go-toml/v2"}, "it changes a copy of a session; what generates its rules reads TOML"},
 	{"internal/findings", []string{".", "internal/lazyregexp"}, "it reads a session"},
 	{"internal/judged", []string{".", "archive"}, "tests compare with what was judged, also of exported sessions"},

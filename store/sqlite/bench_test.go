@@ -152,7 +152,7 @@ func openBig(b *testing.B, n int) *Store {
 // at path is always complete.
 func generate(ctx context.Context, path string, n int) error {
 	unfinished := path + ".unfinished.db"
-	if err := discard(unfinished); err != nil {
+	if err := os.RemoveAll(unfinished); err != nil {
 		return err
 	}
 	s, err := Open(ctx, Config{Path: unfinished, Sync: Normal})

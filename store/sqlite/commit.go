@@ -33,8 +33,7 @@ const maxThought = 400 << 20
 // Commit implements [sequent.Store]. It stores the batch in one transaction.
 func (s *Store) Commit(ctx context.Context, batch []*sequent.Write) error {
 	var changed []sequent.Key
-	more := false
-	err := s.transact(ctx, func(w *writer) (err error) {
+	err := s.transact(ctx, func(w *writer) error {
 		for _, wr := range batch {
 			stored, err := s.put(w, wr)
 			if err != nil {
@@ -47,23 +46,12 @@ func (s *Store) Commit(ctx context.Context, batch []*sequent.Write) error {
 				}
 			}
 		}
-		more, err = w.index(ctx)
-		return err
+		return w.index(ctx)
 	})
 	if err != nil {
 		return s.wrap(err)
 	}
 	s.feed.Written(changed...)
-	for more { // a large import
-		err := s.transact(context.WithoutCancel(ctx), func(w *writer) (err error) {
-			more, err = w.index(ctx)
-			return err
-		})
-		if err != nil {
-			s.log.WarnContext(ctx, "indexing words; a search reads the thoughts that are not indexed", "store", s.path, "error", err)
-			break
-		}
-	}
 	return nil
 }
 
@@ -147,41 +135,39 @@ func (s *Store) store(w *writer, was sqlstore.Row, wr *sequent.Write) (bool, err
 	return true, nil
 }
 
-// Thoughts are indexed in batches: indexAt thoughts, or fewer long ones, wait until the next commit indexes them,
-// at most indexMost of them. A search reads those that wait. Other processes index their own.
+// Thoughts are indexed in batches: indexAt thoughts, or fewer long ones, wait until the next commit
+// indexes them. A search reads those that wait. Other processes index their own.
 const (
 	indexAt   = 64
 	indexUnit = 8 << 10 // bytes of a text that count like a thought
-	indexMost = 4000
 )
 
-// index indexes the thoughts that wait if they are many, and reports whether there are more.
-func (w *writer) index(ctx context.Context) (more bool, err error) {
+// index indexes the thoughts that wait if they are many.
+func (w *writer) index(ctx context.Context) error {
 	if w.waiting < indexAt {
-		return false, nil
+		return nil
 	}
 	rows, err := w.conn.QueryContext(ctx, `
-		SELECT id, text, note FROM tool_log WHERE id > (SELECT indexed FROM tool_state) AND kind = 'thought' ORDER BY id LIMIT ?`, indexMost)
+		SELECT id, text, note FROM tool_log WHERE id > (SELECT indexed FROM tool_state) AND kind = 'thought' ORDER BY id`)
 	if err != nil {
-		return false, err
+		return err
 	}
 	defer rows.Close()
-	n, last := 0, int64(0)
-	for err == nil && rows.Next() {
+	last := int64(0)
+	for rows.Next() {
 		if last, err = w.scanWords(rows.Scan); err == nil {
 			_, err = w.exec("INSERT INTO tool_words (rowid, words) VALUES (?, ?)", last, string(w.words))
 		}
-		n++
+		if err != nil {
+			return err
+		}
 	}
-	if err := errors.Join(err, rows.Err()); err != nil || n == 0 {
-		return false, err
-	}
-	more = n == indexMost
-	if !more {
-		w.waiting = 0
+	w.waiting = 0
+	if err := rows.Err(); err != nil || last == 0 {
+		return err
 	}
 	_, err = w.exec("UPDATE tool_state SET indexed = ?", last)
-	return more, err
+	return err
 }
 
 // scanWords scans the id, text and note of a thought and returns the id. The words that the

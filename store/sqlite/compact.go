@@ -41,17 +41,22 @@ func (s *Store) Compact(ctx context.Context, progress func(bytes int64)) (Compac
 	err := s.withWriter(ctx, func(w *writer) error {
 		_, err := w.conn.ExecContext(ctx, "INSERT INTO tool_words (tool_words) VALUES ('optimize'); VACUUM; UPDATE tool_state SET deleted = 0")
 		w.failed = err != nil
-		return err
+		return interrupted(ctx, err)
 	})
 	if err != nil {
-		if ctx.Err() != nil { // SQLite's own error is "interrupted"
-			err = ctx.Err()
-		}
 		return c, s.wrap(err)
 	}
 	c.Residue, err = s.Erase(ctx)
 	c.After = s.Size()
 	return c, err
+}
+
+// interrupted returns the error of a context that has ended for SQLite's, which is "interrupted".
+func interrupted(ctx context.Context, err error) error {
+	if err != nil && ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return err
 }
 
 // Erase empties the write-ahead log, which may hold deleted text, and returns where some may
@@ -60,11 +65,11 @@ func (s *Store) Erase(ctx context.Context) (r Residue, err error) {
 	err = s.withWriter(ctx, func(w *writer) error {
 		// Writers wait while the checkpoint waits for readers.
 		_, err := w.conn.ExecContext(ctx, fmt.Sprintf("PRAGMA busy_timeout=100; PRAGMA wal_checkpoint(TRUNCATE); PRAGMA busy_timeout=%d", s.busyTimeout.Milliseconds()))
-		if err != nil {
-			w.failed = true
-			return err
+		if err == nil {
+			err = w.conn.QueryRowContext(ctx, "SELECT deleted FROM tool_state").Scan(&r.Deleted)
 		}
-		return w.conn.QueryRowContext(ctx, "SELECT deleted FROM tool_state").Scan(&r.Deleted)
+		w.failed = err != nil
+		return err
 	})
 	if info, missing := os.Stat(s.path + "-wal"); missing == nil && info.Size() > 0 {
 		r.Log, r.LogFile = info.Size(), s.path+"-wal"
@@ -72,28 +77,16 @@ func (s *Store) Erase(ctx context.Context) (r Residue, err error) {
 	return r, s.wrap(err)
 }
 
-// Size returns the size in bytes of the store's file and its write-ahead log.
-func (s *Store) Size() (n int64) {
-	for _, name := range []string{s.path, s.path + "-wal"} {
-		if info, err := os.Stat(name); err == nil {
-			n += info.Size()
-		}
-	}
-	return n
-}
-
 // repeat calls do every 100 ms until stop is called.
 func repeat(do func()) (stop func()) {
 	done := make(chan struct{})
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		tick := time.NewTicker(100 * time.Millisecond)
-		defer tick.Stop()
 		for {
 			select {
 			case <-done:
 				return
-			case <-tick.C:
+			case <-time.After(100 * time.Millisecond):
 				do()
 			}
 		}

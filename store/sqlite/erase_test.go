@@ -137,7 +137,7 @@ func TestEraseReportsReaders(t *testing.T) {
 	secrets(t, s, 2, 3)
 	other := openAt(t, s.path)
 	defer other.Close()
-	tx, err := other.readers.BeginTx(t.Context(), nil)
+	tx, err := other.file.readers.BeginTx(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

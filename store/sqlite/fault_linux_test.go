@@ -117,7 +117,7 @@ func faultsTask() error {
 		}
 	}
 	var check string
-	if err := s.readers.QueryRowContext(ctx, "PRAGMA integrity_check").Scan(&check); err != nil || check != "ok" {
+	if err := s.file.readers.QueryRowContext(ctx, "PRAGMA integrity_check").Scan(&check); err != nil || check != "ok" {
 		return fmt.Errorf("integrity_check = %q, error %w", check, err)
 	}
 

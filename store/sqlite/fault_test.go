@@ -12,10 +12,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gofrs/flock"
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/internal/fairlock"
 	"github.com/sequent-dev/sequent/internal/needtest"
 )
 
@@ -74,13 +74,13 @@ func TestDamageInUse(t *testing.T) {
 
 // holdTask holds the file lock until its input ends.
 func holdTask() error {
-	f := flock.New(os.Getenv(childStore) + ".lock")
-	if err := f.Lock(); err != nil {
+	l := fairlock.New(os.Getenv(childStore)+".lock", os.O_CREATE|os.O_RDWR)
+	if err := l.Acquire(context.Background(), time.Minute); err != nil {
 		return err
 	}
 	fmt.Println("held")
 	_, err := io.Copy(io.Discard, os.Stdin)
-	return errors.Join(err, f.Unlock())
+	return errors.Join(err, l.Close())
 }
 
 func TestBusy(t *testing.T) {
@@ -301,13 +301,12 @@ func TestErrors(t *testing.T) {
 		sqlite3.SQLITE_TOOBIG:            sequent.CodeLimitExceeded,
 		sqlite3.SQLITE_CONSTRAINT_UNIQUE: sequent.CodeInternal,
 	} {
-		e := &sequent.Error{Code: sequent.CodeInternal, Err: io.EOF}
-		describe(e, code)
-		if e.Code != want || want != sequent.CodeInternal && (e.Msg == "" || e.Fix == "") || e.Err == nil {
-			t.Errorf("describe(%d) = %+v, want code %s", code, e, want)
+		e, known := failures[code&0xff]
+		if known != (want != sequent.CodeInternal && want != sequent.CodeCorrupt || e.msg != "") || known && (e.code != want || e.msg == "" || e.fix == "") {
+			t.Errorf("the failure of %d is %+v, want code %s", code, e, want)
 		}
 	}
-	if _, err := os.Open(filepath.Join(t.TempDir(), "none")); sequent.CodeOf(wrap(err)) != sequent.CodeUnavailable {
-		t.Errorf("wrap of a missing file = %v, want code %s", wrap(err), sequent.CodeUnavailable)
+	if _, err := os.Open(filepath.Join(t.TempDir(), "none")); sequent.CodeOf(failure(err)) != sequent.CodeUnavailable {
+		t.Errorf("failure of a missing file = %v, want code %s", failure(err), sequent.CodeUnavailable)
 	}
 }

@@ -115,7 +115,7 @@ func whole(t *testing.T, path string) int {
 	}
 	finds(t, s, "heron", 3*len(page.Headers))
 	var orphans int
-	if err := s.readers.QueryRowContext(t.Context(), "SELECT count(*) FROM tool_log WHERE session NOT IN (SELECT key FROM tool_sessions)").Scan(&orphans); err != nil || orphans > 0 {
+	if err := s.file.readers.QueryRowContext(t.Context(), "SELECT count(*) FROM tool_log WHERE session NOT IN (SELECT key FROM tool_sessions)").Scan(&orphans); err != nil || orphans > 0 {
 		t.Errorf("%d entries of no session, %v", orphans, err)
 	}
 	return len(page.Headers)

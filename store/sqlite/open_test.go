@@ -251,7 +251,7 @@ func TestSymbolicLink(t *testing.T) {
 	}
 	b := openAt(t, link)
 	defer b.Close()
-	if a.lock.path != b.lock.path {
-		t.Errorf("the locks are %q and %q, want the same", a.lock.path, b.lock.path)
+	if a.path != b.path {
+		t.Errorf("the paths are %q and %q, want the same", a.path, b.path)
 	}
 }

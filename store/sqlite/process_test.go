@@ -321,7 +321,7 @@ func verify(t *testing.T, s *Store, acked *acks, extra int) {
 // intact runs SQLite's integrity check on the store.
 func intact(t *testing.T, s *Store) {
 	t.Helper()
-	rows, err := s.readers.QueryContext(context.Background(), "PRAGMA integrity_check")
+	rows, err := s.file.readers.QueryContext(context.Background(), "PRAGMA integrity_check")
 	if err != nil {
 		t.Fatal(err)
 	}

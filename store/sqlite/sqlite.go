@@ -9,15 +9,14 @@ package sqlite
 import (
 	"cmp"
 	"context"
-	"database/sql"
 	"errors"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"sync"
 	"time"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/internal/fairlock"
 	"github.com/sequent-dev/sequent/store/sqlstore"
 )
 
@@ -48,21 +47,20 @@ type Store struct {
 	sync        Sync
 	busyTimeout time.Duration
 	log         *slog.Logger
-	readOnly    bool   // by configuration, or because the file or directory is not writable
-	immutable   bool   // read without locks, because no process can change the file
-	journal     string // wal or delete; empty if not known yet
+	readOnly    bool
+	immutable   bool // read without locks, because no process can change the file
 
-	opened  sync.RWMutex // held while readers and file are used or, by replaced, set
-	readers *sql.DB
-	file    os.FileInfo // the file at path when writer was opened; nil if the store is read-only
+	opened sync.RWMutex // held while file is used or, by follow, set
+	file   *file
 
 	writing chan struct{} // capacity one; holds a token while a goroutine uses the fields below
-	lock    *fileLock
-	writer  *writer // nil after a failure, until the next write
+	lock    *fairlock.Lock
+	writer  *writer // nil before the first write and after a failure
+	seen    version
 
-	feed   sequent.Feed
-	poller poller
-
+	feed    sequent.Feed
+	polling sync.Once
+	poller  sync.WaitGroup
 	closing sync.Once
 	closed  chan struct{}
 }
@@ -70,13 +68,12 @@ type Store struct {
 // Open opens the store at cfg.Path and creates it if it does not exist. Several
 // processes may do so at the same time.
 //
-// It refuses a file of another format without changing it. If the file or its directory is
-// not writable, the store opens read-only where SQLite can do that, and refuses writes with
+// It refuses a file of another format without changing it. A store whose file or directory is
+// not writable can be read where SQLite can do that, and refuses writes with
 // [sequent.CodeReadOnly].
 func Open(ctx context.Context, cfg Config) (*Store, error) {
 	s := newStore(cfg)
-	err := s.open(ctx, cfg.Path)
-	if err != nil {
+	if err := s.open(ctx, cfg.Path); err != nil {
 		return nil, errors.Join(s.wrap(err), s.closeFiles())
 	}
 	return s, nil
@@ -86,13 +83,10 @@ func newStore(cfg Config) *Store {
 	s := &Store{
 		sync:        cfg.Sync,
 		busyTimeout: cmp.Or(cfg.BusyTimeout, 10*time.Second),
-		log:         cfg.Logger,
+		log:         cmp.Or(cfg.Logger, slog.Default()),
 		readOnly:    cfg.ReadOnly,
 		writing:     make(chan struct{}, 1),
 		closed:      make(chan struct{}),
-	}
-	if s.log == nil {
-		s.log = slog.Default()
 	}
 	s.db = &sqlstore.Database{Read: s.read, Write: s.write, Sources: sources, Erase: eraseWords, Hint: hint}
 	s.Store = sqlstore.New(s.db)
@@ -100,95 +94,21 @@ func newStore(cfg Config) *Store {
 }
 
 func (s *Store) open(ctx context.Context, path string) error {
-	var err error
-	if s.path, err = s.locate(path); err != nil {
+	if err := s.locate(path); err != nil {
 		return err
 	}
-	s.lock = newFileLock(s.path + ".lock")
-	if !s.readOnly {
-		if err := s.openFirst(ctx); err == nil {
-			s.file = s.writer.file
-			return s.openReaders(ctx)
-		} else if !s.canRead(err) {
-			return err
-		} else {
-			s.readOnly = true
-			s.log.WarnContext(ctx, "the store is read-only", "store", s.path, "error", err)
-		}
-	}
-	s.immutable = needsImmutable(s.path)
-	return s.unreadable(s.openReaders(ctx))
-}
-
-// openFirst opens the writer, and creates the file before if necessary.
-func (s *Store) openFirst(ctx context.Context) error {
-	if info, err := os.Stat(s.path); err == nil && info.Size() > 0 {
-		if err := s.refuse(ctx); err != nil {
-			return err
-		}
-		if err := s.openWriter(ctx, false); err != errPrepare {
-			return err
-		}
-	}
-	if err := s.lock.acquire(ctx, s.busyTimeout); err != nil {
+	if err := s.createFile(); err != nil {
 		return err
 	}
-	defer s.unlock(ctx)
-	if err := create(s.path); err != nil {
+	f, have, err := s.openFile(ctx)
+	s.file = f
+	switch {
+	case err != nil || have != 0:
 		return err
+	case s.readOnly:
+		return sequent.Errorf(sequent.CodeUnavailable, "", "name another file", "the file %s is empty and no store", s.path)
 	}
-	return s.openWriter(ctx, true)
-}
-
-// openReaders opens the connections for reading.
-func (s *Store) openReaders(ctx context.Context) (err error) {
-	if s.readers, err = sql.Open("sqlite", s.dsn("query_only(1)")); err != nil {
-		return err
-	}
-	s.readers.SetMaxOpenConns(4)
-	s.readers.SetMaxIdleConns(4)
-	s.readers.SetConnMaxIdleTime(5 * time.Minute)
-	if !s.readOnly {
-		return nil
-	}
-	have, err := format(ctx, s.readers)
-	if err == nil && have == 0 {
-		err = sequent.Errorf(sequent.CodeUnavailable, "", "name another file",
-			"the file %s is empty and no store", s.path)
-	}
-	return err
-}
-
-// canRead reports whether err, from opening the store for writing, only means that
-// write permission is missing.
-func (s *Store) canRead(err error) bool {
-	if _, missing := os.Stat(s.path); missing != nil {
-		return false
-	}
-	switch sequent.CodeOf(wrap(err)) {
-	case sequent.CodeReadOnly:
-		return true
-	case sequent.CodeUnavailable: // SQLite does not always report the cause
-		return !writableDir(filepath.Dir(s.path)) || !writable(s.path)
-	}
-	return false
-}
-
-// unreadable replaces an error of reading a file that SQLite can only recover in a
-// writable directory by one that says so.
-func (s *Store) unreadable(err error) error {
-	if _, ours := errors.AsType[*sequent.Error](err); ours || sequent.CodeOf(wrap(err)) != sequent.CodeUnavailable || writableDir(filepath.Dir(s.path)) {
-		return err
-	}
-	if _, missing := os.Stat(s.path + "-wal"); missing != nil {
-		return err
-	}
-	return &sequent.Error{
-		Code: sequent.CodeReadOnly,
-		Msg:  "the store was not closed properly and cannot be recovered in a read-only directory",
-		Fix:  "copy the file and its -wal to a writable directory and open it there",
-		Err:  err,
-	}
+	return s.withWriter(ctx, func(*writer) error { return nil }) // it creates the tables
 }
 
 // read calls do in a transaction that only reads.
@@ -200,7 +120,7 @@ func (s *Store) read(ctx context.Context, do func(sqlstore.Tx) error) error {
 	}
 	s.opened.RLock()
 	defer s.opened.RUnlock()
-	tx, err := s.readers.BeginTx(ctx, nil)
+	tx, err := s.file.readers.BeginTx(ctx, nil)
 	if err != nil {
 		return s.wrap(err)
 	}
@@ -208,57 +128,25 @@ func (s *Store) read(ctx context.Context, do func(sqlstore.Tx) error) error {
 	return s.wrap(do(tx))
 }
 
-// isReplaced reports whether there is another file at s.path than the open one, whose commits
-// other processes would not see. The error says that no file is at s.path: what is committed would be
-// lost when the process exits.
-func (s *Store) isReplaced() (bool, error) {
-	s.opened.RLock()
-	defer s.opened.RUnlock()
-	if s.file == nil {
-		return false, nil
+// Check returns an error unless the file exists, can be read and has this program's format.
+func (s *Store) Check(ctx context.Context) error {
+	if _, err := s.isReplaced(); err != nil {
+		return err
 	}
-	info, err := os.Stat(s.path)
-	if err != nil {
-		return false, &sequent.Error{
-			Code: sequent.CodeUnavailable, Msg: "the store's file was removed while it was in use; nothing was stored",
-			Fix: "put the file back, or restart the program to begin with an empty store", Err: err,
-		}
-	}
-	return !os.SameFile(info, s.file), nil
+	return s.read(ctx, func(tx sqlstore.Tx) error {
+		_, err := format(ctx, tx)
+		return err
+	})
 }
 
-// follow opens the file that has replaced the open one, such as a backup. The caller holds
-// s.writing and the file lock.
-func (s *Store) follow(ctx context.Context) error {
-	if was := s.writer; was != nil {
-		_, err := was.conn.ExecContext(ctx, "PRAGMA busy_timeout=100; PRAGMA wal_checkpoint(TRUNCATE)") // the old file may be kept
-		if err := errors.Join(err, s.dropWriter()); err != nil {
-			s.log.WarnContext(ctx, "closing the file that was replaced", "store", s.path, "error", err)
-		}
-		// If only the file was replaced, the log beside it is that of the old one.
-		if log, err := os.Stat(s.path + "-wal"); err == nil && was.log != nil && os.SameFile(log, was.log) && os.SameFile(was.file, s.file) {
-			if err := errors.Join(os.Remove(s.path+"-wal"), os.Remove(s.path+"-shm")); err != nil {
-				return err
-			}
+// Size returns the size in bytes of the store's file and its write-ahead log.
+func (s *Store) Size() (n int64) {
+	for _, name := range []string{s.path, s.path + "-wal"} {
+		if info, err := os.Stat(name); err == nil {
+			n += info.Size()
 		}
 	}
-	if err := s.refuse(ctx); err != nil {
-		return err
-	}
-	if err := s.openWriter(ctx, true); err != nil {
-		return err
-	}
-	s.opened.Lock()
-	defer s.opened.Unlock()
-	was := s.readers
-	if err := s.openReaders(ctx); err != nil {
-		s.readers = was
-		return err
-	}
-	s.file = s.writer.file
-	s.log.WarnContext(ctx, "the store's file was replaced and is opened again; what it lacks is gone", "store", s.path)
-	s.feed.Lost()
-	return was.Close()
+	return n
 }
 
 // Close implements [sequent.Store]. It waits for commits in progress; watches end
@@ -266,25 +154,23 @@ func (s *Store) follow(ctx context.Context) error {
 func (s *Store) Close() error {
 	var err error
 	s.closing.Do(func() {
-		s.poller.mu.Lock() // no poller starts from now on
 		close(s.closed)
-		s.poller.mu.Unlock()
 		s.feed.Close(sqlstore.ErrClosed)
-		s.poller.done.Wait()
 		s.writing <- struct{}{} // never released
+		s.poller.Wait()
 		err = s.closeFiles()
 	})
-	return wrap(err)
+	return failure(err)
 }
 
-// closeFiles closes what open has opened.
+// closeFiles closes what was opened, the writer last: then SQLite moves the log into the file.
 func (s *Store) closeFiles() error {
 	var err error
-	if s.readers != nil {
-		err = s.readers.Close()
+	if s.file != nil {
+		err = s.file.close()
 	}
 	if s.lock != nil {
-		err = errors.Join(err, s.lock.free.close())
+		err = errors.Join(err, s.lock.Close())
 	}
 	return errors.Join(err, s.dropWriter())
 }

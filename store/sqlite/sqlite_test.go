@@ -38,7 +38,7 @@ func TestVersion(t *testing.T) {
 	s := openAt(t, filepath.Join(t.TempDir(), "sessions.db"))
 	defer s.Close()
 	var have string
-	if err := s.readers.QueryRow("SELECT sqlite_version()").Scan(&have); err != nil {
+	if err := s.file.readers.QueryRow("SELECT sqlite_version()").Scan(&have); err != nil {
 		t.Fatal(err)
 	}
 	if goversion.Compare("go"+have, "go3.51.3") < 0 {

@@ -34,7 +34,7 @@ func TestColumns(t *testing.T) {
 	var flips []string
 	hidden := make(map[string]bool) // columns whose changes are neither faults nor refused
 	for table, rows := range map[string]string{"tool_sessions": "", "tool_log": " WHERE n = (SELECT max(n) FROM tool_log)", "tool_log ": " WHERE kind = 'header'"} {
-		columns, err := s.readers.QueryContext(t.Context(), "SELECT name, type FROM pragma_table_info(?)", strings.TrimSpace(table))
+		columns, err := s.file.readers.QueryContext(t.Context(), "SELECT name, type FROM pragma_table_info(?)", strings.TrimSpace(table))
 		if err != nil {
 			t.Fatal(err)
 		}

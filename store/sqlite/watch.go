@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"sync"
 	"time"
 
 	"github.com/sequent-dev/sequent"
@@ -12,41 +11,22 @@ import (
 // pollInterval is the time between two polls of the file.
 const pollInterval = 50 * time.Millisecond
 
-// A poller reports commits of other Stores and processes to the feed, while there are
-// watches.
-type poller struct {
-	mu      sync.Mutex
-	running bool
-	done    sync.WaitGroup
-}
-
 // Watch implements [sequent.Watcher]. Commits of this Store are reported at once, and
 // those of others within pollInterval.
 func (s *Store) Watch(ctx context.Context) (*sequent.Watch, error) {
-	p := &s.poller
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if err := s.usable(ctx); err != nil {
+	if err := s.acquire(ctx); err != nil {
 		return nil, s.wrap(err)
 	}
-	w := s.feed.Watch() // before the poller looks for watches
-	if p.running {
-		return w, nil
+	defer func() { <-s.writing }()
+	if !s.feed.Watched() {
+		s.look(ctx)
 	}
-	v := &version{store: s}
-	if err := v.read(ctx); err != nil {
-		v.close()
-		w.Close()
-		return nil, s.wrap(err)
-	}
-	p.running = true
-	p.done.Go(func() { s.poll(v) })
-	return w, nil
+	s.polling.Do(func() { s.poller.Go(s.poll) })
+	return s.feed.Watch(), nil
 }
 
-// poll polls until there are no watches or the store is closed.
-func (s *Store) poll(v *version) {
-	defer v.close()
+// poll polls the file until the store is closed.
+func (s *Store) poll() {
 	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
 	for {
@@ -55,21 +35,18 @@ func (s *Store) poll(v *version) {
 			return
 		case <-tick.C:
 		}
-		s.poller.mu.Lock()
-		s.poller.running = s.feed.Watched()
-		idle := !s.poller.running
-		s.poller.mu.Unlock()
-		if idle {
-			return
+		if !s.feed.Watched() {
+			continue
 		}
-		before := *v
 		if replaced, _ := s.isReplaced(); replaced {
 			_ = s.withWriter(context.Background(), func(*writer) error { return nil }) // otherwise calls return its error
 		}
-		if v.read(context.Background()) != nil {
-			v.value = -1
+		if s.acquire(context.Background()) != nil {
+			return
 		}
-		if *v != before {
+		changed := s.look(context.Background())
+		<-s.writing
+		if changed {
 			s.feed.Lost()
 		}
 	}
@@ -77,34 +54,25 @@ func (s *Store) poll(v *version) {
 
 // A version tells whether other connections than its own have committed.
 type version struct {
-	store *Store
-	conn  *sql.Conn // of the writer, which does not see its own commits, or of a read-only store
+	conn  *sql.Conn
 	value int64
 }
 
-func (v *version) read(ctx context.Context) (err error) {
-	s := v.store
-	if !s.readOnly {
-		if err := s.acquire(ctx); err != nil {
-			return err
-		}
-		defer s.release()
-		if s.writer == nil { // it failed, and its successor does not know what it saw
-			v.conn = nil
-			return nil
-		}
-		v.conn = s.writer.conn
-	} else if v.conn == nil {
-		if v.conn, err = s.readers.Conn(ctx); err != nil {
-			return err
-		}
+// look reports whether others may have committed since the last look. The writer, if there is
+// one, does not see its own commits. The caller holds s.writing.
+func (s *Store) look(ctx context.Context) bool {
+	now := version{conn: s.file.first}
+	if s.writer != nil {
+		now.conn = s.writer.conn
 	}
-	return v.conn.QueryRowContext(ctx, "PRAGMA data_version").Scan(&v.value)
+	var err error
+	now.value, err = dataVersion(ctx, now.conn)
+	was := s.seen
+	s.seen = now
+	return err != nil || now != was
 }
 
-// close ignores errors of the file: readers of the file get them too.
-func (v *version) close() {
-	if v.store.readOnly && v.conn != nil {
-		_ = v.conn.Close()
-	}
+func dataVersion(ctx context.Context, conn *sql.Conn) (v int64, err error) {
+	err = conn.QueryRowContext(ctx, "PRAGMA data_version").Scan(&v)
+	return v, err
 }

@@ -3,11 +3,15 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"database/sql/driver"
 	"errors"
+	"fmt"
 	"os"
+	"path/filepath"
+
+	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/internal/fairlock"
 	"github.com/sequent-dev/sequent/store/sqlstore"
 )
 
@@ -15,9 +19,8 @@ import (
 type writer struct {
 	db         *sql.DB
 	conn       *sql.Conn
-	statements map[string]*statement
-	failed     bool        // SQLite failed: replace the connection
-	file, log  os.FileInfo // the file and its write-ahead log
+	statements map[string]*sql.Stmt
+	failed     bool // SQLite failed: replace the connection
 
 	cache   map[sequent.Key]sqlstore.Row // sessions as this writer has written or read them last, at most maxCached
 	waiting int                          // thoughts that may have to be indexed
@@ -26,18 +29,15 @@ type writer struct {
 
 const maxCached = 4000
 
-// errPrepare is the error of openWriter for a file that must be prepared first.
-var errPrepare = errors.New("the file has no tables or another journal mode")
-
-// openWriter opens s.writer. The caller holds s.writing, or is Open. It prepares the file, or
-// returns errPrepare if that is necessary and must not be done.
-func (s *Store) openWriter(ctx context.Context, prepare bool) (err error) {
+// openWriter opens s.writer, and creates the tables in an empty file. The caller holds s.writing
+// and the file lock.
+func (s *Store) openWriter(ctx context.Context) (err error) {
 	synchronous := "synchronous(FULL)" // the default differs between drivers
 	if s.sync == Normal {
 		synchronous = "synchronous(NORMAL)"
 	}
-	w := &writer{statements: make(map[string]*statement), cache: make(map[sequent.Key]sqlstore.Row), waiting: indexAt}
-	w.db, err = sql.Open("sqlite", s.dsn(
+	w := &writer{statements: make(map[string]*sql.Stmt), cache: make(map[sequent.Key]sqlstore.Row), waiting: indexAt}
+	w.db, err = sql.Open("sqlite", s.dsn(true,
 		synchronous, "secure_delete(1)",
 		"fullfsync(1)", "checkpoint_fullfsync(1)", // macOS: flush the drive's cache
 		"wal_autocheckpoint(4000)", "journal_size_limit(67108864)",
@@ -45,49 +45,40 @@ func (s *Store) openWriter(ctx context.Context, prepare bool) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if err != nil {
-			err = cmpErr(err, w.close())
-		}
-	}()
-	if w.conn, err = w.db.Conn(ctx); err != nil {
-		return err
-	}
-	if prepare {
+	if w.conn, err = w.db.Conn(ctx); err == nil {
 		err = s.prepare(ctx, w.conn)
-	} else {
-		err = s.prepared(ctx, w.conn)
 	}
 	if err != nil {
-		return err
+		return errors.Join(err, w.close())
 	}
-	if w.file, err = os.Stat(s.path); err != nil {
-		return err
-	}
-	w.log, _ = os.Stat(s.path + "-wal") // nil without one
 	s.writer = w
+	s.file.log, _ = os.Stat(s.path + "-wal")
 	return nil
 }
 
-// prepared returns errPrepare if the file must be prepared.
-func (s *Store) prepared(ctx context.Context, conn *sql.Conn) error {
-	have, err := format(ctx, conn)
+// prepare sets the journal mode, and creates the tables in an empty file.
+func (s *Store) prepare(ctx context.Context, conn *sql.Conn) error {
+	have, err := format(ctx, conn) // before a file that is refused is changed
 	if err != nil {
 		return err
 	}
-	journal, err := journalMode(ctx, conn)
-	if err == nil && (have == 0 || journal != s.wantJournal()) {
-		err = errPrepare
+	journal := "wal"
+	if remote(filepath.Dir(s.path)) { // where processes that share a log do not share memory
+		journal = "delete"
+		s.log.WarnContext(ctx, "the store is on a network file system, which is slow; prefer a local disk", "store", s.path)
 	}
-	return err
-}
-
-// cmpErr returns err alone if closing worked, so that errors can be compared.
-func cmpErr(err, closing error) error {
-	if closing == nil {
+	var mode string
+	if err := conn.QueryRowContext(ctx, "PRAGMA journal_mode="+journal).Scan(&mode); err != nil {
 		return err
 	}
-	return errors.Join(err, closing)
+	if mode != journal {
+		return fmt.Errorf("changing the journal mode to %q failed, it is %q", journal, mode)
+	}
+	if have == 0 { // closing the connection rolls back
+		_, err = conn.ExecContext(ctx, fmt.Sprintf("BEGIN IMMEDIATE; %s; PRAGMA user_version=%d; PRAGMA application_id=%d; COMMIT",
+			schema, latest, applicationID))
+	}
+	return err
 }
 
 // close closes the statements first: SQLite keeps a connection with open
@@ -113,51 +104,28 @@ func (s *Store) dropWriter() error {
 	return w.close()
 }
 
-// A statement is a prepared statement of the driver: database/sql would cost as much as
-// executing it.
-type statement struct {
-	driver.Stmt
-	driver.StmtExecContext
-	args []driver.NamedValue
-}
-
-// exec executes a statement that it keeps. Args are values of the driver.
-func (w *writer) exec(text string, args ...any) (driver.Result, error) {
+// exec executes a statement that it keeps.
+func (w *writer) exec(text string, args ...any) (sql.Result, error) {
 	stmt := w.statements[text]
 	if stmt == nil {
-		stmt = new(statement)
-		err := w.conn.Raw(func(c any) (err error) {
-			if stmt.Stmt, err = c.(driver.ConnPrepareContext).PrepareContext(context.Background(), text); err == nil {
-				stmt.StmtExecContext = stmt.Stmt.(driver.StmtExecContext)
-			}
-			return err
-		})
-		if err != nil {
+		var err error
+		if stmt, err = w.conn.PrepareContext(context.Background(), text); err != nil {
 			return nil, err
 		}
 		w.statements[text] = stmt
 	}
-	stmt.args = stmt.args[:0]
-	for i, v := range args {
-		stmt.args = append(stmt.args, driver.NamedValue{Ordinal: i + 1, Value: v})
-	}
-	defer clear(stmt.args) // do not keep texts in memory
-	return stmt.ExecContext(context.Background(), stmt.args)
+	return stmt.Exec(args...)
 }
 
-// usable returns an error if the store is closed or ctx is done.
-func (s *Store) usable(ctx context.Context) error {
+// acquire makes the caller the only goroutine that uses the writer, until it receives from
+// s.writing.
+func (s *Store) acquire(ctx context.Context) error {
 	select {
 	case <-s.closed:
 		return sqlstore.ErrClosed
 	default:
-		return ctx.Err()
 	}
-}
-
-// acquire makes the caller the only goroutine that uses the writer, until release.
-func (s *Store) acquire(ctx context.Context) error {
-	if err := s.usable(ctx); err != nil {
+	if err := ctx.Err(); err != nil {
 		return err
 	}
 	select {
@@ -170,76 +138,74 @@ func (s *Store) acquire(ctx context.Context) error {
 	}
 }
 
-func (s *Store) release() { <-s.writing }
-
-// unlock releases the file lock.
-func (s *Store) unlock(ctx context.Context) {
-	if err := s.lock.release(); err != nil {
-		s.log.WarnContext(ctx, "releasing the file lock", "store", s.path, "error", err)
-	}
-}
-
 // withWriter calls do with the writer while holding the file lock. ctx cancels only
 // the wait for the lock.
 func (s *Store) withWriter(ctx context.Context, do func(*writer) error) error {
 	if s.readOnly {
-		return sequent.Errorf(sequent.CodeReadOnly, "", "make the file and its directory writable and restart, or use another file",
-			"the store is read-only; nothing was stored")
+		return failures[sqlite3.SQLITE_READONLY].of(nil)
 	}
 	if err := s.acquire(ctx); err != nil {
 		return err
 	}
-	defer s.release()
-	if err := s.lock.acquire(ctx, s.busyTimeout); err != nil {
-		return err
-	}
-	defer s.unlock(ctx)
-	replaced, err := s.isReplaced()
-	if replaced {
-		err = s.follow(ctx)
-	}
-	if err != nil {
-		return err
-	}
-	if s.writer == nil {
-		if err := s.openWriter(ctx, true); err != nil {
+	defer func() { <-s.writing }()
+	return s.locked(ctx, func() (err error) {
+		replaced, err := s.isReplaced()
+		if replaced {
+			err = s.follow(ctx)
+		}
+		if err == nil && s.writer == nil {
+			err = s.openWriter(ctx)
+		}
+		if err != nil {
 			return err
 		}
+		w := s.writer
+		defer func() {
+			if w.failed { // closing it rolls back
+				err = errors.Join(err, s.dropWriter())
+			}
+		}()
+		return do(w)
+	})
+}
+
+// locked calls do while holding the file lock.
+func (s *Store) locked(ctx context.Context, do func() error) error {
+	if s.lock == nil {
+		s.lock = fairlock.New(s.path+".lock", os.O_CREATE|os.O_RDWR)
 	}
-	w := s.writer
-	err = do(w)
-	if w.failed {
-		err = cmpErr(err, s.dropWriter())
+	if err := s.lock.Acquire(ctx, s.busyTimeout); err != nil {
+		return err
 	}
-	return err
+	defer func() {
+		if err := s.lock.Release(); err != nil {
+			s.log.WarnContext(ctx, "releasing the file lock", "store", s.path, "error", err)
+		}
+	}()
+	return do()
 }
 
 // transact calls do in a transaction. It commits if do returns nil and rolls back otherwise.
-// After an error nothing was stored, unless it is a commitError.
+// After an error nothing was stored, unless it is uncertain.
 func (s *Store) transact(ctx context.Context, do func(*writer) error) error {
 	return s.withWriter(ctx, func(w *writer) (err error) {
 		if _, err := w.exec("BEGIN IMMEDIATE"); err != nil {
 			w.failed = true
 			return err
 		}
-		open := true
-		defer func() {
-			if !open {
-				return
-			}
-			clear(w.cache)
-			// After some errors SQLite has rolled back already, and ROLLBACK fails.
-			_, rollbackErr := w.exec("ROLLBACK")
-			_, refused := errors.AsType[*sequent.Error](err)
-			w.failed = !refused || rollbackErr != nil
-		}()
+		w.failed = true // until the transaction has ended; do may panic
 		if err := do(w); err != nil {
+			clear(w.cache)
+			if _, ours := errors.AsType[*sequent.Error](err); ours {
+				_, failed := w.exec("ROLLBACK")
+				w.failed = failed != nil
+			}
 			return err
 		}
 		if _, err := w.exec("COMMIT"); err != nil {
-			return commitError{err}
+			return s.uncertain(err)
 		}
-		open = false
+		w.failed = false
 		return nil
 	})
 }

@@ -9,12 +9,12 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
 	"slices"
 	"strings"
 
-	"github.com/gofrs/flock"
-
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/internal/fairlock"
 )
 
 const (
@@ -67,11 +67,11 @@ func (x *Index) embed(ctx context.Context, progress func(Progress), all bool) (a
 	if x.cfg.Embedder == nil {
 		return 0, nil
 	}
-	only := flock.New(x.path+"-embed.lock", flock.SetPermissions(0o600))
-	if locked, err := only.TryLock(); err != nil || !locked {
+	only := fairlock.New(x.path+"-embed.lock", os.O_CREATE|os.O_RDWR)
+	defer only.Close() //nolint:errcheck // which unlocks in any case
+	if locked, err := only.TryAcquire(); err != nil || !locked {
 		return 0, err
 	}
-	defer func() { _ = only.Unlock() }() // it closes the file, which unlocks in any case
 	for {
 		var keys, texts []string
 		missing := 0
