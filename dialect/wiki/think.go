@@ -153,14 +153,12 @@ func (t *turn) begin(ctx context.Context, st *step) (*sequent.Session, error) {
 func (t *turn) parentOpen(ctx context.Context, id string) error {
 	status, err := t.vault.Workflows.Status(ctx, id)
 	switch {
-	case err != nil:
-		return err
-	case status == workflow.Absent:
+	case sequent.CodeOf(err) == workflow.CodeNotFound:
 		return &refusal{codeParentNotFound, fmt.Sprintf("there is no workflow %.60q; start one with the tool workflow and pass its id, or leave parentWorkflowId out", id)}
-	case status.Closed():
+	case workflow.Closed(status):
 		return errParentClosed(id)
 	}
-	return nil
+	return err
 }
 
 // update changes a session. One that exists only as a note is stored first, unless it

@@ -2,9 +2,9 @@ package wiki
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
+	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/vault/workflow"
 )
 
@@ -29,7 +29,6 @@ func runWorkflow(ctx context.Context, t *turn, in workflowArgs) error {
 		return err
 	}
 	flows := t.vault.Workflows
-	answer := workflow.Answer{Response: in.Response, Thoughts: in.Thoughts, At: in.Step, Agent: t.agent()}
 	var r workflow.Run
 	var queue []string
 	var err error
@@ -47,18 +46,14 @@ func runWorkflow(ctx context.Context, t *turn, in workflowArgs) error {
 	case in.Append != "":
 		r, err = flows.Append(ctx, in.Session, queue)
 		did = fmt.Sprintf("Appended to session: %s, which has %d steps now", r.ID, r.Steps())
-	case in.Status != "":
-		end := workflow.Closing{Status: workflow.Status(in.Status), Conclusion: in.Conclusion}
-		did = "Closed session: " + in.Session
-		if in.Response != "" {
-			end.Answer = &answer
-		}
-		if r, err = flows.Close(ctx, in.Session, end); in.Response != "" {
+	case in.Status+in.Response != "":
+		r, err = flows.Advance(ctx, in.Session, workflow.Answer{
+			Response: in.Response, Thoughts: in.Thoughts, At: in.Step, Agent: t.agent(),
+			Status: sequent.State(in.Status), Conclusion: in.Conclusion,
+		})
+		if did = "Closed session: " + r.ID; in.Response != "" {
 			did = fmt.Sprintf("Added step %d to session: %s", r.Answered, r.ID)
 		}
-	case in.Response != "":
-		r, err = flows.Advance(ctx, in.Session, answer)
-		did = fmt.Sprintf("Added step %d to session: %s", r.Answered, r.ID)
 	default:
 		r, err = flows.View(ctx, in.Session)
 		did = fmt.Sprintf("Workflow %s: %s, %d of %d steps answered\n\n%s", r.ID, r.Status, r.Answered, r.Steps(), r.Note)
@@ -81,6 +76,7 @@ func (in workflowArgs) check() error {
 		is       bool
 		what, do string
 	}{
+		{in.Workflow != "" && len(in.Steps) > 0, "workflowId and steps are both given", "leave one of them out"},
 		{starts && in.Session != "", "sessionId continues a workflow, workflowId and steps start one", "leave one of them out"},
 		{starts && answers, "response and status belong to a started workflow", "start it first, and answer with the sessionId of the reply"},
 		{!starts && in.Session == "" && answers, "sessionId is missing", "pass the one of the reply that started the workflow"},
@@ -97,24 +93,21 @@ func (in workflowArgs) check() error {
 }
 
 type nextStep struct {
-	Number      int             `json:"number"`
-	Name        string          `json:"name"`
-	Description string          `json:"description,omitempty"`
-	Enhanced    bool            `json:"requiresEnhancedThinking"`
-	Metadata    json.RawMessage `json:"metadata,omitempty"`
+	Number int `json:"number"`
+	workflow.Step
 }
 
 // run says where a workflow is.
 func (t *turn) run(r workflow.Run) {
 	out := struct {
-		Session  string          `json:"sessionId"`
-		Status   workflow.Status `json:"status"`
-		Title    string          `json:"title"`
-		Answered int             `json:"stepsAnswered"`
-		Steps    int             `json:"totalSteps"`
-		Next     *nextStep       `json:"nextStep,omitempty"`
-		Sessions []string        `json:"thinkingSessions"`
-		URI      string          `json:"uri"`
+		Session  string        `json:"sessionId"`
+		Status   sequent.State `json:"status"`
+		Title    string        `json:"title"`
+		Answered int           `json:"stepsAnswered"`
+		Steps    int           `json:"totalSteps"`
+		Next     *nextStep     `json:"nextStep,omitempty"`
+		Sessions []string      `json:"thinkingSessions"`
+		URI      string        `json:"uri"`
 	}{
 		Session: r.ID, Status: r.Status, Title: r.Title, Answered: r.Answered, Steps: r.Steps(),
 		Sessions: append([]string{}, r.Sessions...), URI: string(r.URI),
@@ -122,7 +115,7 @@ func (t *turn) run(r workflow.Run) {
 	next, open := r.Next()
 	switch {
 	case open:
-		out.Next = &nextStep{r.Answered + 1, next.Name, next.Description, next.Enhanced, next.Metadata}
+		out.Next = &nextStep{r.Answered + 1, next}
 		t.printf("💭 Step %d/%d: %s", r.Answered+1, r.Steps(), next.Name)
 		if next.Description != "" {
 			t.linef("%s", next.Description)
@@ -130,11 +123,11 @@ func (t *turn) run(r workflow.Run) {
 		if next.Enhanced {
 			t.linef("💡 Think this step through with sequential_thinking and parentWorkflowId %s, then answer it here", r.ID)
 		}
-	case r.Status == workflow.Completed:
+	case r.Status == sequent.Completed:
 		t.printf("✅ Workflow complete\n💡 Its note is %s", r.URI)
-	case r.Status == workflow.Cancelled:
+	case r.Status == sequent.Cancelled:
 		t.printf("❌ Workflow cancelled")
-	case r.Status == workflow.Active:
+	case r.Status == sequent.Active:
 		t.printf("💭 Every step is answered: close the workflow with status completed and a conclusion")
 	default:
 		t.printf("The workflow is %s", r.Status)

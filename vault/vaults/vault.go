@@ -43,7 +43,7 @@ func (v *Vaults) openVault(ctx context.Context, owner string) (*Vault, error) {
 	}
 	o.Notes, o.Sessions = notes, thinking.New(notes)
 	o.Index = index.New(index.Config{Vault: notes, Embedder: cfg.Embedder, Model: cfg.Model, Log: cfg.Logger})
-	o.Workflows = workflow.New(workflow.Config{Vault: notes, Now: cfg.Engine.Now})
+	o.Workflows = workflow.New(notes, cfg.Engine.Now)
 	o.Editor = edit.New(edit.Config{Vault: notes, Now: cfg.Engine.Now, Protected: map[string]string{
 		thinking.Folder:     "continue the session with sequential_thinking, which can revise a thought",
 		"thinking/workflow": "use the tool workflow",

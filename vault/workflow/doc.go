@@ -1,11 +1,11 @@
 // Package workflow runs sequences of named steps and records the answer to each step in
 // a note of the vault.
 //
-//	w := workflow.New(workflow.Config{Vault: v})
+//	w := workflow.New(v, time.Now)
 //	run, err := w.Start(ctx, workflow.Plan{Queue: []string{"debugging"}})
 //	step, _ := run.Next()                             // the step to do
 //	run, err = w.Advance(ctx, run.ID, workflow.Answer{Response: "The [[cache]] is cold."})
-//	run, err = w.Close(ctx, run.ID, workflow.Closing{Status: workflow.Completed, Conclusion: "Warm the [[cache]]."})
+//	run, err = w.Advance(ctx, run.ID, workflow.Answer{Status: sequent.Completed, Conclusion: "Warm the [[cache]]."})
 //
 // # Definitions
 //

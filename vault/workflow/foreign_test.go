@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/vault/workflow"
 )
 
@@ -55,7 +56,7 @@ func TestParityOfWorkflows(t *testing.T) {
 		if r.Answered != len(d.Steps) {
 			t.Errorf("%s: %d steps answered, want %d", d.ID, r.Answered, len(d.Steps))
 		}
-		must(t)(w.Close(t.Context(), r.ID, workflow.Closing{Status: workflow.Completed, Conclusion: "[[" + d.ID + "]] is done."}))
+		must(t)(w.Advance(t.Context(), r.ID, workflow.Answer{Status: sequent.Completed, Conclusion: "[[" + d.ID + "]] is done."}))
 	}
 	t.Logf("%d workflows, %d steps", len(all), steps)
 }

@@ -3,126 +3,104 @@ package workflow
 import (
 	"context"
 	"errors"
-	"path"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
+	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/internal/lazyregexp"
 	"github.com/sequent-dev/sequent/internal/printable"
 	"github.com/sequent-dev/sequent/vault"
 )
 
-// A Status is the state of a run.
-type Status string
-
-// The statuses. Maenifold marks old runs as abandoned; this package does not.
-const (
-	Absent    Status = "" // there is no such run
-	Active    Status = "active"
-	Completed Status = "completed"
-	Cancelled Status = "cancelled"
-	Abandoned Status = "abandoned"
-)
-
-// Closed reports whether the run has ended.
-func (s Status) Closed() bool { return s == Completed || s == Cancelled || s == Abandoned }
-
 // A Run is a started workflow.
 type Run struct {
 	ID     string
-	URI    vault.URI // of the note
-	Status Status
+	URI    vault.URI     // of the note
+	Status sequent.State // active unless it is closed
 	Title  string
 
 	Queue    []string     // ids of the definitions; empty for a list of steps
-	Plans    []Definition // the definitions; empty ones for ids without a file
-	Workflow int          // index of the current definition
-	Step     int          // index of the next step in it
-	Answered int          // answered steps of the whole queue
+	Plans    []Definition // the definitions; without steps for ids without a file
+	Answered int          // steps of the whole queue
 	Sessions []string     // ids of the sessions with this parent
 	Note     string       // the note's body
 }
 
-// Plan returns the current definition; an empty one if its file was deleted.
-func (r Run) Plan() Definition {
-	if r.Workflow < 0 || r.Workflow >= len(r.Plans) {
-		return Definition{}
-	}
-	return r.Plans[r.Workflow]
+// Closed reports whether a run with a status has ended. Maenifold marks old runs as
+// abandoned; this package does not.
+func Closed(status sequent.State) bool {
+	return slices.Contains([]sequent.State{sequent.Completed, sequent.Cancelled, sequent.Abandoned}, status)
 }
 
 // Next returns the next step. It returns false if the run is closed or every step is
 // answered.
 func (r Run) Next() (Step, bool) {
-	if steps := r.Plan().Steps; !r.Status.Closed() && r.Step < len(steps) {
-		return steps[r.Step], true
+	plan, step := r.at()
+	if steps := r.Plans[plan].Steps; !Closed(r.Status) && step < len(steps) {
+		return steps[step], true
 	}
 	return Step{}, false
 }
 
-// next goes on to the next definition if every step of the current one is answered.
-func (r *Run) next() {
-	if steps := r.Plan().Steps; len(steps) > 0 && r.Step >= len(steps) && r.Workflow+1 < len(r.Plans) {
-		r.Workflow, r.Step = r.Workflow+1, 0
+// at returns the index of the current definition and of the next step in it.
+func (r Run) at() (plan, step int) {
+	step = r.Answered
+	for plan < len(r.Plans)-1 && step >= len(r.Plans[plan].Steps) {
+		step -= len(r.Plans[plan].Steps)
+		plan++
 	}
+	return plan, step
 }
 
 // Steps returns the number of steps of the whole queue.
-func (r Run) Steps() int {
-	n := 0
-	for _, d := range r.Plans {
-		n += len(d.Steps)
+func (r Run) Steps() int { return count(r.Plans) }
+
+func count(plans []Definition) (steps int) {
+	for _, d := range plans {
+		steps += len(d.Steps)
 	}
-	return n
+	return steps
 }
 
 // validRun matches the ids of runs, and of sessions, which can be parents too.
-var validRun = lazyregexp.New(`^(workflow|session)-([0-9]{1,15})(-[A-Za-z0-9_-]{1,100})?$`)
+var validRun = lazyregexp.New(`^(?:workflow|session)-[0-9]{1,15}(?:-[A-Za-z0-9_-]{1,100})?$`)
 
-// places returns the possible URIs of a run's note: in one folder, as this package
-// writes them, and in folders by date, as Maenifold does.
-func places(id string) []vault.URI {
-	m := validRun().FindStringSubmatch(id)
-	if m == nil {
-		return nil
-	}
-	ms, _ := strconv.ParseInt(m[2], 10, 64) // 15 digits
-	day := time.UnixMilli(ms).UTC().Format("2006/01/02")
-	folders := []string{"thinking/workflow", "thinking/workflow/" + day}
-	if m[1] == "session" {
-		folders = append(folders, "thinking/sequential", "thinking/sequential/"+day)
-	}
-	var uris []vault.URI
-	for _, f := range folders {
-		if uri, err := vault.PathURI(path.Join(f, id)); err == nil {
-			uris = append(uris, uri)
+const runFolder = "thinking/workflow"
+
+// findRun returns the URI of the note of a run, or of a session that is a parent. Maenifold
+// has both in folders by date.
+func (w *Workflows) findRun(ctx context.Context, id string) (vault.URI, error) {
+	err := error(vault.ErrNotFound)
+	var uri vault.URI
+	if validRun().MatchString(id) {
+		uri, err = w.vault.Find(ctx, runFolder, id)
+		if errors.Is(err, vault.ErrNotFound) && strings.HasPrefix(id, "session-") {
+			uri, err = w.vault.Find(ctx, "thinking/sequential", id)
 		}
 	}
-	return uris
-}
-
-// note returns the note of a run.
-func (w *Workflows) note(ctx context.Context, id string) (*vault.Note, error) {
-	for _, uri := range places(id) {
-		if n, err := w.vault.Read(ctx, uri); !errors.Is(err, vault.ErrNotFound) {
-			return n, err
-		}
+	if errors.Is(err, vault.ErrNotFound) {
+		err = sequent.Errorf(CodeNotFound, "sessionId", "check the id, or start one",
+			"there is no workflow %q", printable.Short(id, maxQuoted))
 	}
-	return nil, notFound(id)
+	return uri, err
 }
 
 // statusOf returns the status of a note: active unless it is closed.
-func statusOf(n *vault.Note) Status {
-	if s := Status(strings.ToLower(strings.TrimSpace(n.Front.Get("status")))); s.Closed() {
+func statusOf(n *vault.Note) sequent.State {
+	if s := sequent.State(strings.ToLower(strings.TrimSpace(n.Front.Get("status")))); Closed(s) {
 		return s
 	}
-	return Active
+	return sequent.Active
 }
 
 // read returns the run in a note.
 func (w *Workflows) read(ctx context.Context, id string, n *vault.Note) (Run, error) {
+	damaged := func(field, format string, args ...any) (Run, error) {
+		return Run{}, sequent.Errorf(CodeDamaged, field, "correct "+field+" in the note",
+			"%s", "the front matter of the workflow's note is invalid: "+fmt.Sprintf(format, args...))
+	}
 	f := &n.Front
 	if err := f.Err(); err != nil {
 		return Run{}, err
@@ -135,45 +113,33 @@ func (w *Workflows) read(ctx context.Context, id string, n *vault.Note) (Run, er
 			r.Sessions = append(r.Sessions, s)
 		}
 	}
-	for key, value := range map[string]*int{"currentWorkflow": &r.Workflow, "currentStep": &r.Step, "stepCount": &r.Answered} {
+	if own := ownSteps("", f.List("steps")); len(own.Steps) > 0 {
+		r.Plans = []Definition{own}
+	}
+	all, _ := w.Definitions(ctx)
+	for _, id := range r.Queue { // a run without a definition can still be viewed and closed
+		d := Definition{ID: id}
+		if at := slices.IndexFunc(all, func(d Definition) bool { return d.ID == id }); at >= 0 {
+			d = all[at]
+		}
+		r.Plans = append(r.Plans, d)
+	}
+	if len(r.Plans) == 0 {
+		return damaged("queue", "it has neither a queue nor steps")
+	}
+	var at [2]int
+	for i, key := range []string{"currentWorkflow", "currentStep"} {
 		var err error
 		if text := f.Get(key); text != "" {
-			*value, err = strconv.Atoi(text)
+			at[i], err = strconv.Atoi(text)
 		}
-		if err != nil || *value < 0 {
-			return Run{}, damaged(key, "%s is %q, and not a number from 0", key, printable.Short(f.Get(key), maxQuoted))
-		}
-	}
-	if own := f.List("steps"); len(r.Queue) == 0 {
-		d, err := adHoc("", own)
-		if err != nil || len(own) == 0 {
-			return Run{}, damaged("queue", "it has neither a queue nor steps")
-		}
-		r.Plans = []Definition{d}
-	} else {
-		r.Plans = w.plans(ctx, r.Queue)
-	}
-	if r.Workflow >= len(r.Plans) {
-		return Run{}, damaged("currentWorkflow", "currentWorkflow is %d, and the queue has %d, counted from 0", r.Workflow, len(r.Plans))
-	}
-	if f.Get("stepCount") == "" { // Maenifold writes it when all steps are answered
-		r.Answered = r.Step
-		for _, d := range r.Plans[:r.Workflow] {
-			r.Answered += len(d.Steps)
+		if err != nil || at[i] < 0 {
+			return damaged(key, "%s is %q, and not a number from 0", key, printable.Short(f.Get(key), maxQuoted))
 		}
 	}
+	if at[0] >= len(r.Plans) {
+		return damaged("currentWorkflow", "currentWorkflow is %d, and the queue has %d, counted from 0", at[0], len(r.Plans))
+	}
+	r.Answered = count(r.Plans[:at[0]]) + at[1]
 	return r, nil
-}
-
-// plans returns the definitions of a queue. A missing one is empty, so that the run can
-// still be viewed and closed.
-func (w *Workflows) plans(ctx context.Context, queue []string) []Definition {
-	all, _ := w.Definitions(ctx)
-	plans := make([]Definition, len(queue))
-	for i, id := range queue {
-		if at := slices.IndexFunc(all, func(d Definition) bool { return d.ID == id }); at >= 0 {
-			plans[i] = all[at]
-		}
-	}
-	return plans
 }
