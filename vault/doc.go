@@ -11,7 +11,7 @@
 // # Names
 //
 // The [URI] of the file a/b.md is memory://a/b.md. Folders and files whose name
-// begins with a dot hold no notes. The folder .sequent holds locks and temporary
+// begins with a dot hold no notes. The folder .sequent holds a lock and temporary
 // files. It can be deleted while no program has the vault open.
 //
 // # Edits by people

@@ -31,20 +31,6 @@ func TestFilesThatAreNoNotes(t *testing.T) {
 	}
 }
 
-// A note in UTF-16 is text, and is in UTF-8 after a change. A file full of zeros is none.
-func TestEncodings(t *testing.T) {
-	v, dir := open(t)
-	put(t, dir, "a.md", "\xFF\xFE[\x00[\x00a\x00]\x00]\x00")
-	put(t, dir, "b.md", "[\x00[\x00a\x00]\x00]\x00")
-	n, err := v.Update(t.Context(), "memory://a", func(n *vault.Note) error { n.Body += " b"; return nil })
-	if got := get(t, dir, "a.md"); err != nil || n.Body != "[[a]] b" || got != n.Body {
-		t.Errorf("%q, %v", got, err)
-	}
-	if _, err := v.Read(t.Context(), "memory://b"); sequent.CodeOf(err) != vault.CodeNotText {
-		t.Errorf("%v", err)
-	}
-}
-
 // The temporary files of killed writers are removed.
 func TestAbandonedFiles(t *testing.T) {
 	v, dir := open(t)

@@ -1,29 +1,11 @@
 package vault
 
-import (
-	"errors"
-	"io/fs"
-	"syscall"
-)
+import "syscall"
 
 const openFlags = 0
 
 const (
-	errorHandleDiskFull  = syscall.Errno(39)
-	errorWriteProtect    = syscall.Errno(19)
-	errorDiskFull        = syscall.Errno(112)
-	errorNotSupported    = syscall.Errno(50)
-	errorInvalidFunction = syscall.Errno(1)
+	errDiskFull  = syscall.Errno(112) // ERROR_DISK_FULL
+	errQuotaFull = syscall.Errno(39)  // ERROR_HANDLE_DISK_FULL
+	errReadOnly  = syscall.Errno(19)  // ERROR_WRITE_PROTECT
 )
-
-func isFull(err error) bool {
-	return errors.Is(err, errorDiskFull) || errors.Is(err, errorHandleDiskFull)
-}
-
-func isReadOnly(err error) bool {
-	return errors.Is(err, fs.ErrPermission) || errors.Is(err, errorWriteProtect)
-}
-
-func noLinks(err error) bool {
-	return errors.Is(err, errors.ErrUnsupported) || errors.Is(err, errorNotSupported) || errors.Is(err, errorInvalidFunction)
-}

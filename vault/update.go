@@ -6,56 +6,81 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"strings"
+	"path/filepath"
 	"time"
 
+	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/internal/durable"
+	"github.com/sequent-dev/sequent/internal/fairlock"
 )
 
 // Read returns a note. The error for a missing note matches ErrNotFound, the one for a
 // file that is not text has the code CodeNotText.
-func (v *Vault) Read(ctx context.Context, uri URI) (*Note, error) {
-	p, err := pathOf(string(uri))
-	if err != nil {
-		return nil, err
-	}
-	if err := ctx.Err(); err != nil {
-		return nil, wrap(err, uri)
-	}
-	n, err := v.read(p)
-	return n, wrap(err, uriOf(p))
+func (v *Vault) Read(ctx context.Context, uri URI) (n *Note, err error) {
+	err = at(ctx, uri, func(p string) (err error) {
+		n, err = v.read(p)
+		return err
+	})
+	return n, err
 }
 
 // Stat returns the size and time of a note, without reading it.
-func (v *Vault) Stat(ctx context.Context, uri URI) (Info, error) {
-	p, err := pathOf(string(uri))
-	if err != nil {
-		return Info{}, err
-	}
-	info, err := v.lstat(p)
-	if err == nil {
-		err = ctx.Err()
-	}
-	if err != nil {
-		return Info{}, wrap(err, uriOf(p))
-	}
-	return infoOf(p, info), nil
+func (v *Vault) Stat(ctx context.Context, uri URI) (info Info, err error) {
+	err = at(ctx, uri, func(p string) error {
+		stat, err := v.lstat(p)
+		if err == nil {
+			info = infoOf(p, stat)
+		}
+		return err
+	})
+	return info, err
 }
 
-// hold calls f with the path of a note while it holds the note's lock. It waits for other
-// holders up to [Config.LockTimeout] and then fails with CodeBusy. Editors do not know
-// the lock.
-func (v *Vault) hold(ctx context.Context, uri URI, f func(p string) error) error {
+// at calls f with the path of a note.
+func at(ctx context.Context, uri URI, f func(p string) error) error {
 	p, err := pathOf(string(uri))
 	if err != nil {
 		return err
 	}
-	unlock, err := v.lock(ctx, stripeOf(p))
-	if err != nil {
-		return wrap(err, uriOf(p))
+	if err = ctx.Err(); err == nil {
+		err = f(p)
 	}
-	defer unlock()
-	return wrap(f(p), uriOf(p))
+	return wrap(err, uriOf(p))
+}
+
+// hold calls f with the path of a note while it holds the lock of all that write to the
+// vault, in this process and in others. Editors do not know the lock.
+func (v *Vault) hold(ctx context.Context, uri URI, f func(p string) error) error {
+	return at(ctx, uri, func(p string) error {
+		unlock, err := v.lock(ctx)
+		if err != nil {
+			return err
+		}
+		defer unlock()
+		return f(p)
+	})
+}
+
+func (v *Vault) lock(ctx context.Context) (unlock func(), err error) {
+	if err := v.makeFolder(stateDir); err != nil {
+		return nil, err
+	}
+	l := fairlock.New(filepath.Join(v.dir, stateDir, "lock"), os.O_CREATE|os.O_RDWR|openFlags)
+	if err = l.Acquire(ctx, v.lockTimeout); err != nil {
+		_ = l.Close()
+	}
+	switch {
+	case errors.Is(err, errors.ErrUnsupported):
+		return nil, &sequent.Error{
+			Code: CodeNotSupported, Err: err,
+			Msg: "the file system of the vault has no locks, and without them two programs would overwrite each other's notes",
+			Fix: "put the vault on a local disk",
+		}
+	case errors.Is(err, fairlock.ErrTimeout):
+		return nil, sequent.Errorf(CodeBusy, "", "try again; if this continues, look for a program that has the vault open and hangs",
+			"another program has locked the vault for too long; nothing was written")
+	}
+	return func() { _ = l.Close() }, err
 }
 
 // Create writes a new note at n.URI. If there is a file already, the error matches
@@ -68,13 +93,11 @@ func (v *Vault) Create(ctx context.Context, n *Note) error {
 		if err := v.Room(ctx); err != nil {
 			return err
 		}
-		info, err := v.create(p, n.Bytes())
-		if err != nil {
-			return err
+		info, err := v.write(p, n.Bytes(), nil)
+		if err == nil {
+			n.URI, n.Info = uriOf(p), infoOf(p, info)
 		}
-		v.count(1)
-		n.URI, n.Info = uriOf(p), infoOf(p, info)
-		return nil
+		return err
 	})
 }
 
@@ -86,22 +109,24 @@ func (v *Vault) Create(ctx context.Context, n *Note) error {
 // After Update returns nil, the complete note is on disk. After an error the file is
 // unchanged, unless flushing the folder failed. The file keeps its permissions.
 func (v *Vault) Update(ctx context.Context, uri URI, change func(*Note) error) (n *Note, err error) {
+	const maxAttempts, maxPauses, pause, recent = 20, 5, 20 * time.Millisecond, time.Second
 	err = v.hold(ctx, uri, func(p string) error {
-		for range maxAttempts {
-			old, err := v.settled(ctx, p)
-			if err != nil {
+		for attempt := range maxAttempts {
+			if n, err = v.read(p); err != nil {
 				return err
 			}
-			changed := *old
-			n = &changed
+			if n.data == "" && attempt < maxPauses && time.Since(n.Info.Modified) < recent {
+				time.Sleep(pause) // some editors empty a file before they write it
+				continue
+			}
 			if err := change(n); err != nil {
 				return err
 			}
 			data := n.Bytes()
-			if string(data) == old.data {
+			if string(data) == n.data {
 				return nil
 			}
-			info, err := v.replace(p, data, old.stat)
+			info, err := v.write(p, data, n.stat)
 			if err != nil {
 				return err
 			}
@@ -110,7 +135,7 @@ func (v *Vault) Update(ctx context.Context, uri URI, change func(*Note) error) (
 				return nil
 			}
 		}
-		return conflict(uriOf(p))
+		return sequent.Errorf(CodeConflict, "", "try again", "%s kept changing during the call; nothing was written", uriOf(p))
 	})
 	if err != nil {
 		return nil, err
@@ -118,112 +143,49 @@ func (v *Vault) Update(ctx context.Context, uri URI, change func(*Note) error) (
 	return n, nil
 }
 
-// settled reads a note. Some editors empty a file before they write it: to replace the
-// empty note would lose what they write.
-func (v *Vault) settled(ctx context.Context, p string) (*Note, error) {
-	const pause, recent, maxPauses = 20 * time.Millisecond, time.Second, 5
-	for pauses := 0; ; pauses++ {
-		n, err := v.read(p)
-		if err != nil || n.data != "" || pauses == maxPauses || time.Since(n.Info.Modified) > recent {
-			return n, err
-		}
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-time.After(pause):
-		}
-	}
-}
-
 // Delete removes a note. check, unless it is nil, gets the note under its lock; its error
 // is returned, and the note stays. The error for a missing note matches ErrNotFound.
 func (v *Vault) Delete(ctx context.Context, uri URI, check func(*Note) error) error {
 	return v.hold(ctx, uri, func(p string) error {
-		if err := v.checked(p, check); err != nil {
+		_, err := v.lstat(p)
+		if err == nil && check != nil {
+			var n *Note
+			if n, err = v.read(p); err == nil {
+				err = check(n)
+			}
+		}
+		if err == nil {
+			err = v.root.Remove(p)
+		}
+		if err != nil {
 			return err
 		}
-		if err := v.root.Remove(p); err != nil {
-			return err
-		}
-		v.count(-1)
 		return durable.SyncDir(v.root, path.Dir(p))
 	})
 }
 
-// checked calls check, unless it is nil, with the note at a path.
-func (v *Vault) checked(p string, check func(*Note) error) error {
-	if check == nil {
-		_, err := v.lstat(p)
-		return err
-	}
-	n, err := v.read(p)
-	if err != nil {
-		return err
-	}
-	return check(n)
-}
-
-// Rename gives a note another URI. check is as for [Vault.Delete]. The error for an
-// existing file at the new place matches ErrExists. Links to the note stay as they are.
-//
-// A process that is killed in between may leave the note under both names, which is one
-// file: Rename with the same arguments then removes the old name.
-func (v *Vault) Rename(ctx context.Context, from, to URI, check func(*Note) error) (*Note, error) {
+// Rename gives a note another URI. The error for an existing file at the new place matches
+// ErrExists. Links to the note stay as they are.
+func (v *Vault) Rename(ctx context.Context, from, to URI) error {
 	q, err := pathOf(string(to))
 	if err != nil {
-		return nil, err
+		return err
 	}
-	err = v.hold(ctx, from, func(p string) error {
-		if err := v.checked(p, check); err != nil {
+	return v.hold(ctx, from, func(p string) error {
+		file, err := v.lstat(p)
+		if err == nil {
+			err = v.makeFolder(path.Dir(q))
+		}
+		if err != nil {
 			return err
 		}
-		return wrap(v.rename(p, q), uriOf(q))
+		// On a case-insensitive file system, both names can be one.
+		if there, err := v.lstat(q); err == nil && !os.SameFile(there, file) {
+			return wrap(fs.ErrExist, uriOf(q))
+		}
+		if err := v.rename(p, q); err != nil {
+			return err
+		}
+		return durable.SyncDir(v.root, path.Dir(p))
 	})
-	if err != nil {
-		return nil, err
-	}
-	n, err := v.read(q)
-	return n, wrap(err, uriOf(q))
-}
-
-func (v *Vault) rename(p, q string) error {
-	file, err := v.root.Lstat(p)
-	if err != nil {
-		return err
-	}
-	if err := v.noLinksOnTheWay(q); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	if err := v.makeFolder(path.Dir(q)); err != nil {
-		return err
-	}
-	there, err := v.root.Lstat(q)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		err = v.place(p, q)
-	case err == nil && !os.SameFile(there, file):
-		err = fs.ErrExist
-	case err == nil && strings.EqualFold(p, q): // on a case-insensitive file system, both names are one
-		return v.root.Rename(p, q)
-	}
-	if err != nil {
-		return err
-	}
-	if err := v.root.Remove(p); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return durable.SyncDir(v.root, path.Dir(p))
-}
-
-// place gives the file p the name q, too, unless there is a file already; on file systems
-// without hard links, instead.
-func (v *Vault) place(p, q string) error {
-	err := v.root.Link(p, q) // unlike a rename, it fails if there is a file by now
-	if noLinks(err) {
-		err = v.root.Rename(p, q)
-	}
-	if err != nil {
-		return err
-	}
-	return durable.SyncDir(v.root, path.Dir(q))
 }

@@ -6,10 +6,10 @@ import (
 	"net/url"
 	"path"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/internal/lazyregexp"
 	"github.com/sequent-dev/sequent/internal/printable"
 )
 
@@ -156,39 +156,21 @@ func badName(name string) string {
 		return fmt.Sprintf("one of its names is longer than %d bytes", maxNameBytes)
 	case !utf8.ValidString(name):
 		return "it is not valid UTF-8"
-	case strings.HasSuffix(name, ".") || strings.HasSuffix(name, " ") || strings.HasPrefix(name, " "):
+	case strings.Trim(name, " ") != name || strings.HasSuffix(name, "."):
 		return "one of its names begins with a space, or ends in a space or a dot"
-	case reserved(name):
+	case device().MatchString(name):
 		return "one of its names is that of a device on Windows"
-	}
-	for _, r := range name {
-		switch {
-		case strings.ContainsRune(`<>:"|?*\`, r):
-			return fmt.Sprintf("one of its names holds %q, which not every system allows", r)
-		case unicode.IsControl(r), r == '\u2028', r == '\u2029':
-			return fmt.Sprintf("one of its names holds the control character %U", r)
-		}
+	case strings.ContainsAny(name, `<>:"|?*\`+"\n\t\u2028\u2029"):
+		return `one of its names holds a character of <>:"|?*\, which not every system allows, or a line break`
 	}
 	if shown := printable.Text(name); shown != name {
-		return fmt.Sprintf("one of its names holds an invisible character: %s", shown)
+		return "one of its names holds an invisible character: " + shown
 	}
 	return ""
 }
 
-// reserved reports whether a name is a device on Windows, with any extension.
-func reserved(name string) bool {
-	stem, _, _ := strings.Cut(name, ".")
-	stem = strings.ToUpper(strings.TrimRight(stem, " "))
-	switch stem {
-	case "CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$", "CLOCK$":
-		return true
-	}
-	digit, ok := strings.CutPrefix(stem, "COM")
-	if !ok {
-		digit, ok = strings.CutPrefix(stem, "LPT")
-	}
-	return ok && utf8.RuneCountInString(digit) == 1 && strings.Contains("0123456789¹²³", digit)
-}
+// device matches the names of devices on Windows, with any extension.
+var device = lazyregexp.New(`(?i)^(con|prn|aux|nul|conin\$|conout\$|clock\$|(com|lpt)[0-9¹²³]) *(\.|$)`)
 
 func invalidURI(given, why string) error {
 	return sequent.Errorf(CodeInvalidURI, "uri", "use memory://folder/name.md",

@@ -22,8 +22,7 @@ type Config struct {
 	// MaxNotes limits the number of notes; 0 means no limit. Further ones are refused
 	// with [sequent.CodeQuotaExceeded].
 	MaxNotes int
-	// LockTimeout limits how long a call waits for another writer of the same note; 0
-	// means 10 seconds.
+	// LockTimeout limits how long a call waits for other writers; 0 means 10 seconds.
 	LockTimeout time.Duration
 }
 
@@ -36,10 +35,6 @@ type Vault struct {
 	maxNotes    int
 	lockTimeout time.Duration
 	cleaning    sync.Once // removes what killed processes left in tempDir
-
-	mu      sync.Mutex // guards the fields below; held while notes are counted
-	notes   int        // in a vault with a maximum
-	counted time.Time
 }
 
 // stateDir holds the files that are not notes.
@@ -48,33 +43,22 @@ const stateDir = ".sequent"
 // Open opens the vault in a folder. It writes nothing: the first write creates the
 // folder .sequent.
 func Open(cfg Config) (*Vault, error) {
-	root, err := openDir(cfg)
-	if err != nil {
-		out := &sequent.Error{Code: CodeUnavailable, Msg: "the vault's folder cannot be opened", Fix: "check its path and permissions", Err: err}
-		if errors.Is(err, fs.ErrNotExist) {
-			out.Msg, out.Fix = "the vault's folder does not exist", "create it, or name another"
+	root, err := os.OpenRoot(cfg.Dir)
+	if errors.Is(err, fs.ErrNotExist) && cfg.Create && cfg.Dir != "" {
+		if err = os.MkdirAll(cfg.Dir, 0o700); err == nil {
+			root, err = os.OpenRoot(cfg.Dir)
 		}
-		return nil, out
 	}
-	v := &Vault{
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, &sequent.Error{Code: CodeUnavailable, Msg: "the vault's folder does not exist", Fix: "create it, or name another", Err: err}
+	case err != nil:
+		return nil, &sequent.Error{Code: CodeUnavailable, Msg: "the vault's folder cannot be opened", Fix: "check its path and permissions", Err: err}
+	}
+	return &Vault{
 		root: root, dir: cfg.Dir, maxNotes: cfg.MaxNotes,
 		maxBytes: cmp.Or(cfg.MaxBytes, 1<<20), lockTimeout: cmp.Or(cfg.LockTimeout, 10*time.Second),
-	}
-	return v, nil
-}
-
-func openDir(cfg Config) (*os.Root, error) {
-	if cfg.Dir == "" {
-		return nil, errors.New("vault: Config.Dir is empty")
-	}
-	root, err := os.OpenRoot(cfg.Dir)
-	if errors.Is(err, fs.ErrNotExist) && cfg.Create {
-		if err := os.MkdirAll(cfg.Dir, 0o700); err != nil {
-			return nil, err
-		}
-		root, err = os.OpenRoot(cfg.Dir)
-	}
-	return root, err
+	}, nil
 }
 
 // Close releases the folder. Calls in progress finish or fail.
@@ -87,7 +71,7 @@ func (v *Vault) Dir() string { return v.dir }
 func (v *Vault) MaxBytes() int64 { return v.maxBytes }
 
 // State opens the folder .sequent of the vault and creates it if necessary. It is for
-// data that can be rebuilt from the notes. The names locks and tmp are taken. The
+// data that can be rebuilt from the notes. The names lock and tmp are taken. The
 // caller closes the folder.
 func (v *Vault) State() (*os.Root, error) {
 	if err := v.makeFolder(stateDir); err != nil {
@@ -98,36 +82,23 @@ func (v *Vault) State() (*os.Root, error) {
 }
 
 // Room returns an error with the code [sequent.CodeQuotaExceeded] if the vault has as
-// many notes as [Config.MaxNotes] allows. People and other processes change their number
-// too: it is counted again after a second.
+// many notes as [Config.MaxNotes] allows.
 func (v *Vault) Room(ctx context.Context) error {
 	if v.maxNotes <= 0 {
 		return nil
 	}
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if time.Since(v.counted) > time.Second {
-		v.notes = 0
-		for _, err := range v.Walk(ctx) {
-			if err := ctx.Err(); err != nil {
-				return wrap(err, scheme)
-			}
-			if err == nil { // what cannot be read is no note
-				v.notes++
-			}
+	notes := 0
+	for _, err := range v.Walk(ctx, "") {
+		if ctx.Err() != nil {
+			return err
 		}
-		v.counted = time.Now()
+		if err == nil { // what cannot be read is no note
+			notes++
+		}
 	}
-	if v.notes < v.maxNotes {
+	if notes < v.maxNotes {
 		return nil
 	}
 	return sequent.Errorf(sequent.CodeQuotaExceeded, "", "delete notes that are no longer needed, or ask for a larger quota",
-		"the vault has %d notes, and the quota is %d", v.notes, v.maxNotes)
-}
-
-// count adds to the number of notes.
-func (v *Vault) count(n int) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.notes += n
+		"the vault has %d notes, and the quota is %d", notes, v.maxNotes)
 }

@@ -101,7 +101,7 @@ func second[T any](_ T, err error) error { return err }
 
 func TestOpenWritesNothing(t *testing.T) {
 	v, dir := open(t)
-	for range v.Walk(t.Context()) {
+	for range v.Walk(t.Context(), "") {
 		t.Error("an empty vault has a note")
 	}
 	entries, err := os.ReadDir(dir)
@@ -146,7 +146,7 @@ func TestPermissions(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]fs.FileMode{
-		"a": 0o700, "a/b": 0o700, "a/b/c.md": 0o600, ".sequent": 0o700, ".sequent/locks": 0o700, "mine.md": 0o664,
+		"a": 0o700, "a/b": 0o700, "a/b/c.md": 0o600, ".sequent": 0o700, ".sequent/lock": 0o600, "mine.md": 0o664,
 	} {
 		info, err := os.Stat(filepath.Join(dir, name))
 		if err != nil || info.Mode().Perm() != want {
@@ -167,7 +167,7 @@ func TestWalk(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got []string
-	for info, err := range v.Walk(t.Context()) {
+	for info, err := range v.Walk(t.Context(), "") {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -184,18 +184,18 @@ func TestWalk(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
-	for info, err := range v.WalkFolder(t.Context(), "A/B") {
+	for info, err := range v.Walk(t.Context(), "A/B") {
 		if err != nil || info.URI != "memory://A/B/c%20d.md" {
 			t.Errorf("in A/B: %v, %v", info, err)
 		}
 	}
-	for info, err := range v.WalkFolder(t.Context(), "none/such") {
+	for info, err := range v.Walk(t.Context(), "none/such") {
 		t.Errorf("in a folder that is not there: %v, %v", info, err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	var last error
-	for _, err := range v.Walk(ctx) {
+	for _, err := range v.Walk(ctx, "") {
 		last = err
 	}
 	if sequent.CodeOf(last) != sequent.CodeCanceled {
@@ -213,7 +213,7 @@ func TestWalkGoesOnBesideWhatItCannotName(t *testing.T) {
 	}
 	var good []string
 	var refused []error
-	for info, err := range v.Walk(t.Context()) {
+	for info, err := range v.Walk(t.Context(), "") {
 		if err != nil {
 			refused = append(refused, err)
 			continue
@@ -331,4 +331,29 @@ func TestRecent(t *testing.T) {
 	if _, err := v.Recent(ctx, "", 1); sequent.CodeOf(err) != sequent.CodeCanceled {
 		t.Errorf("after cancellation: %v", err)
 	}
+}
+
+func TestMaxNotes(t *testing.T) {
+	dir := t.TempDir()
+	v := openIn(t, vault.Config{Dir: dir, MaxNotes: 2})
+	put(t, dir, "by hand.md", "x")
+	create := func(uri vault.URI, want sequent.Code) {
+		t.Helper()
+		if err := v.Create(t.Context(), &vault.Note{URI: uri}); sequent.CodeOf(err) != want {
+			t.Errorf("%s: %v", uri, err)
+		}
+	}
+	create("memory://one", "")
+	create("memory://two", sequent.CodeQuotaExceeded)
+	if err := v.Room(t.Context()); sequent.CodeOf(err) != sequent.CodeQuotaExceeded {
+		t.Errorf("Room: %v", err)
+	}
+	if err := v.Delete(t.Context(), "memory://one", nil); err != nil {
+		t.Fatal(err)
+	}
+	create("memory://two", "")
+	if err := os.Remove(filepath.Join(dir, "by hand.md")); err != nil { // by a person
+		t.Fatal(err)
+	}
+	create("memory://three", "")
 }

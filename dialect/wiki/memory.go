@@ -58,12 +58,14 @@ func (t *turn) edit(ctx context.Context, in memoryArgs) error {
 	var m edit.Moved
 	var err error
 	editor := t.vault.Editor
-	change := edit.Change{URI: vault.URI(in.URI), Content: in.Content, Section: in.Section, Find: in.Find, Checksum: in.Checksum}
+	change := edit.Change{
+		URI: vault.URI(in.URI), Content: in.Content, Section: in.Section, Find: in.Find, Title: in.Title, Tags: in.Tags, Checksum: in.Checksum,
+	}
 	did := "Replaced the text in "
 	switch in.Action {
 	case "write":
 		did = "Wrote "
-		m.Note, err = editor.Write(ctx, edit.Note{URI: change.URI, Content: in.Content, Title: in.Title, Tags: in.Tags, Checksum: in.Checksum})
+		m.Note, err = editor.Write(ctx, change)
 	case "append":
 		did = "Appended to "
 		m.Note, err = editor.Append(ctx, change)

@@ -59,7 +59,7 @@ var rules = []rule{
 		"it indexes notes and declares an interface for embeddings"},
 	{"vault/wikilink", []string{"internal/lazyregexp", "golang.org/x/text/..."}, "it depends on Markdown, not on the vault"},
 	{"vault/thinking", []string{".", "internal/lazyregexp", "internal/printable", "vault", "vault/wikilink"}, "files of sessions are notes of a vault"},
-	{"vault/edit", []string{".", "internal/durable", "internal/lazyregexp", "internal/printable", "vault", "vault/wikilink"}, "it changes notes of any kind"},
+	{"vault/edit", []string{".", "internal/lazyregexp", "internal/printable", "vault", "vault/wikilink"}, "it changes notes of any kind"},
 	{"vault/vaults", []string{".", "vault/..."}, "it joins the notes of an owner with their index"},
 	{"vault/workflow", []string{".", "internal/lazyregexp", "internal/printable", "vault", "vault/wikilink"}, "runs are notes of a vault"},
 	{"vault", []string{".", "internal/durable", "internal/fairlock", "internal/lazyregexp", "internal/printable", "go.yaml.in/yaml/v3"}, "it depends on files, not on links or kinds of notes"},

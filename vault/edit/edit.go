@@ -1,6 +1,7 @@
 package edit
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -47,93 +48,79 @@ func Checksum(n *vault.Note) string {
 	return hex.EncodeToString(sum[:6])
 }
 
-// A Note is a note to write.
-type Note struct {
+// A Change writes a note, or changes a part of one.
+type Change struct {
 	URI      vault.URI
-	Content  string   // Markdown with a WikiLink; may begin with front matter
-	Title    string   // for front matter; empty means the first heading, or the file's name
-	Tags     []string // for front matter
-	Checksum string   // of the note to replace; empty for a new one
+	Content  string   // the new text: Markdown, to write a note perhaps with front matter
+	Section  string   // heading of the section to change
+	Find     string   // text to replace, exactly as in the note
+	Title    string   // of a note to write, for front matter; empty means the first heading, or the file's name
+	Tags     []string // of a note to write, for front matter
+	Checksum string   // of the note; empty means that of any, or a new one to write
 }
 
 // Write creates a note, or replaces the one with the given checksum. A replaced note
-// keeps the keys of its front matter that the new content and arguments do not set.
-func (e *Editor) Write(ctx context.Context, in Note) (*vault.Note, error) {
-	uri, err := e.open(in.URI, "uri")
+// keeps its front matter, unless the content has its own.
+func (e *Editor) Write(ctx context.Context, c Change) (*vault.Note, error) {
+	if err := e.requireLink(c); err != nil {
+		return nil, err
+	}
+	if c.Checksum != "" {
+		return e.change(ctx, c, func(n *vault.Note) error {
+			given := vault.ParseNote(n.URI, []byte(c.Content))
+			if given.Front.Present() {
+				n.Front = given.Front
+			}
+			n.Body = withBreaks(given.Body, n.LineBreak())
+			return n.Front.SetAll(c.front()...)
+		})
+	}
+	uri, err := e.open(c.URI, "uri")
 	if err != nil {
 		return nil, err
 	}
-	if err := e.requireLink(uri, in.Content); err != nil {
+	n := vault.ParseNote(uri, []byte(c.Content))
+	if c.Title = cmp.Or(c.Title, n.Front.Get("title")); strings.TrimSpace(c.Title) == "" {
+		c.Title = uri.Name()
+		sections := Sections(n.Body)
+		if i := slices.IndexFunc(sections, func(s Section) bool { return s.Level == 1 }); i >= 0 {
+			c.Title = sections[i].Heading
+		}
+	}
+	now := e.now()
+	set := append(c.front(), "modified", now)
+	if n.Front.Get("created") == "" {
+		set = slices.Insert(set, len(set)-2, any("created"), any(now))
+	}
+	if err := cmp.Or(n.Front.SetAll(set...), fewLinks(n)); err != nil {
 		return nil, err
 	}
-	if in.Checksum == "" {
-		n := vault.ParseNote(uri, []byte(in.Content))
-		if err := e.setFront(n, in, true); err != nil {
-			return nil, err
-		}
-		err := e.vault.Create(ctx, n)
-		if errors.Is(err, vault.ErrExists) {
-			err = checksumRequired(uri, "to replace it")
-		}
-		return n, err
+	if err = e.vault.Create(ctx, n); errors.Is(err, vault.ErrExists) {
+		err = checksumRequired(uri, "to replace it")
 	}
-	return e.vault.Update(ctx, uri, func(n *vault.Note) error {
-		if err := match(n, in.Checksum); err != nil {
-			return err
-		}
-		given := vault.ParseNote(uri, []byte(in.Content))
-		if given.Front.Present() {
-			n.Front = given.Front
-		}
-		n.Body = withBreaks(given.Body, n.LineBreak())
-		return e.setFront(n, in, false)
-	})
+	return n, err
 }
 
-// setFront sets the keys of front matter that the arguments give, and those that a new
-// note lacks.
-func (e *Editor) setFront(n *vault.Note, in Note, isNew bool) (err error) {
-	f := &n.Front
-	set := func(failed error) { err = cmp.Or(err, failed) }
-	title := strings.Join(strings.Fields(in.Title), " ")
-	if isNew && title == "" && f.Get("title") == "" {
-		sections := Sections(n.Body)
-		title = n.URI.Name()
-		if i := slices.IndexFunc(sections, func(s Section) bool { return s.Level == 1 }); i >= 0 {
-			title = sections[i].Heading
+// front returns the keys of front matter that the change gives, each followed by its value.
+func (c Change) front() (set []any) {
+	if title := strings.Join(strings.Fields(c.Title), " "); title != "" {
+		set = append(set, "title", title)
+	}
+	var tags []string
+	for _, t := range c.Tags {
+		if t = strings.TrimLeft(strings.Join(strings.Fields(t), "-"), "#"); t != "" {
+			tags = append(tags, t)
 		}
 	}
-	if title != "" {
-		set(f.Set("title", title))
+	if len(tags) > 0 {
+		set = append(set, "tags", tags)
 	}
-	if len(in.Tags) > 0 {
-		var tags []string
-		for _, t := range in.Tags {
-			if t = strings.TrimLeft(strings.Join(strings.Fields(t), "-"), "#"); t != "" {
-				tags = append(tags, t)
-			}
-		}
-		set(f.Set("tags", tags))
-	}
-	if isNew && f.Get("created") == "" {
-		set(f.Set("created", e.now()))
-	}
-	set(f.Set("modified", e.now()))
-	return cmp.Or(err, fewLinks(n))
-}
-
-// A Change changes a part of a note.
-type Change struct {
-	URI      vault.URI
-	Content  string // the new text
-	Section  string // heading of the section to change
-	Find     string // text to replace, exactly as in the note
-	Checksum string // of the note; empty means that of any
+	return set
 }
 
 // Append adds text with a WikiLink at the end of a note, or of a section.
 func (e *Editor) Append(ctx context.Context, c Change) (*vault.Note, error) {
-	if err := e.requireLink(c.URI, c.Content); err != nil {
+	if err := e.requireLink(c); err != nil {
 		return nil, err
 	}
 	return e.change(ctx, c, func(n *vault.Note) error {
@@ -156,7 +143,7 @@ func (e *Editor) Replace(ctx context.Context, c Change) (*vault.Note, error) {
 	if strings.TrimSpace(c.Section) == "" {
 		return nil, invalid("section", "section is missing", "name the heading of the section to replace")
 	}
-	if err := e.requireLink(c.URI, c.Content); err != nil {
+	if err := e.requireLink(c); err != nil {
 		return nil, err
 	}
 	return e.change(ctx, c, func(n *vault.Note) error {
@@ -217,14 +204,11 @@ func (e *Editor) change(ctx context.Context, c Change, do func(*vault.Note) erro
 		if err := match(n, c.Checksum); err != nil {
 			return err
 		}
-		before := n.Body
-		if err := do(n); err != nil {
+		before := n.Bytes()
+		if err := cmp.Or(do(n), fewLinks(n)); err != nil {
 			return err
 		}
-		if err := fewLinks(n); err != nil {
-			return err
-		}
-		if n.Body == before || !n.Front.Present() || n.Front.Err() != nil {
+		if bytes.Equal(n.Bytes(), before) || !n.Front.Present() || n.Front.Err() != nil {
 			return nil // damaged front matter is its author's to correct
 		}
 		return n.Front.Set("modified", e.now())
@@ -267,17 +251,16 @@ func match(n *vault.Note, checksum string) error {
 	return nil
 }
 
-// requireLink refuses a text for a note that is empty, too long or without a link.
-func (e *Editor) requireLink(uri vault.URI, text string) error {
-	const field = "content"
-	if err := e.vault.CheckSize(uri, len(text)); err != nil {
+// requireLink refuses content that is empty, too long or without a link.
+func (e *Editor) requireLink(c Change) error {
+	if err := e.vault.CheckSize(c.URI, len(c.Content)); err != nil {
 		return err
 	}
 	switch {
-	case strings.TrimSpace(text) == "":
-		return invalid(field, field+" is missing", "write the text, with at least one [[WikiLink]]")
-	case !linked(vault.ParseNote("", []byte(text))):
-		return linkRequired(field, field)
+	case strings.TrimSpace(c.Content) == "":
+		return invalid("content", "content is missing", "write the text, with at least one [[WikiLink]]")
+	case !linked(vault.ParseNote("", []byte(c.Content))):
+		return linkRequired("content", "content")
 	}
 	return nil
 }

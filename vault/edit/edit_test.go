@@ -87,28 +87,28 @@ const pool = "---\n# my own order\nstatus: reviewed\ntags: [db]\n---\n# The pool
 
 func TestWrite(t *testing.T) {
 	d := newDesk(t, nil)
-	n, err := d.editor.Write(t.Context(), edit.Note{URI: "memory://ideas/pool", Content: "# The pool\n\nSee [[checkout]].\n", Tags: []string{"#db", "two words"}})
+	n, err := d.editor.Write(t.Context(), edit.Change{URI: "memory://ideas/pool", Content: "# The pool\n\nSee [[checkout]].\n", Tags: []string{"#db", "two words"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if want := "---\ntitle: The pool\ntags:\n  - db\n  - two-words\ncreated: 2026-03-14T15:09:26.000Z\nmodified: 2026-03-14T15:09:26.000Z\n---\n# The pool\n\nSee [[checkout]].\n"; d.read("ideas/pool.md") != want {
 		t.Errorf("%s", d.read("ideas/pool.md"))
 	}
-	_, err = d.editor.Write(t.Context(), edit.Note{URI: n.URI, Content: "Other [[text]]."})
+	_, err = d.editor.Write(t.Context(), edit.Change{URI: n.URI, Content: "Other [[text]]."})
 	d.want(err, edit.CodeChecksumRequired)
-	_, err = d.editor.Write(t.Context(), edit.Note{URI: n.URI, Content: "Other [[text]].", Checksum: "000000000000"})
+	_, err = d.editor.Write(t.Context(), edit.Change{URI: n.URI, Content: "Other [[text]].", Checksum: "000000000000"})
 	d.want(err, edit.CodeChanged)
-	if _, err = d.editor.Write(t.Context(), edit.Note{URI: n.URI, Content: "Other [[text]].\n", Checksum: edit.Checksum(n)}); err != nil {
+	if _, err = d.editor.Write(t.Context(), edit.Change{URI: n.URI, Content: "Other [[text]].\n", Checksum: edit.Checksum(n)}); err != nil {
 		t.Fatal(err)
 	}
 	if got := d.read("ideas/pool.md"); !strings.HasSuffix(got, "---\nOther [[text]].\n") || !strings.Contains(got, "title: The pool\n") {
 		t.Errorf("%s", got)
 	}
 	for content, code := range map[string]sequent.Code{"": edit.CodeInvalid, "no link": edit.CodeLinkRequired, "`[[code]]`": edit.CodeLinkRequired} {
-		_, err = d.editor.Write(t.Context(), edit.Note{URI: "memory://new", Content: content})
+		_, err = d.editor.Write(t.Context(), edit.Change{URI: "memory://new", Content: content})
 		d.want(err, code)
 	}
-	_, err = d.editor.Write(t.Context(), edit.Note{URI: "memory://thinking/Sequential/x", Content: "[[x]]"})
+	_, err = d.editor.Write(t.Context(), edit.Change{URI: "memory://thinking/Sequential/x", Content: "[[x]]"})
 	d.want(err, edit.CodeProtected)
 }
 
@@ -204,7 +204,7 @@ func TestConfined(t *testing.T) {
 		"memory://out/secret", "memory://out/new", "memory://secret", "memory://in/a", "memory://in/new", "file:///etc/passwd", "", "x\x00y",
 	} {
 		for what, err := range map[string]error{
-			"write":   second(d.editor.Write(t.Context(), edit.Note{URI: uri, Content: "[[x]]"})),
+			"write":   second(d.editor.Write(t.Context(), edit.Change{URI: uri, Content: "[[x]]"})),
 			"append":  second(d.editor.Append(t.Context(), edit.Change{URI: uri, Content: "[[x]]"})),
 			"replace": second(d.editor.Replace(t.Context(), edit.Change{URI: uri, Content: "[[x]]", Section: "x"})),
 			"find":    second(d.editor.FindReplace(t.Context(), edit.Change{URI: uri, Find: "e", Content: "[[x]]"})),
@@ -271,7 +271,7 @@ func TestOneOfManyWins(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range agents {
 		wg.Go(func() {
-			_, errs[i] = d.editor.Write(t.Context(), edit.Note{URI: "memory://a", Content: fmt.Sprintf("[[agent %d]]", i), Checksum: sum})
+			_, errs[i] = d.editor.Write(t.Context(), edit.Change{URI: "memory://a", Content: fmt.Sprintf("[[agent %d]]", i), Checksum: sum})
 		})
 	}
 	wg.Wait()
@@ -302,7 +302,7 @@ func TestTooLarge(t *testing.T) {
 		"unread":   strings.Repeat("x", 1<<20+1), // its lack of a link is not looked for
 	} {
 		uri := vault.URI("memory://" + name)
-		_, err := d.editor.Write(t.Context(), edit.Note{URI: uri, Content: content})
+		_, err := d.editor.Write(t.Context(), edit.Change{URI: uri, Content: content})
 		d.want(err, vault.CodeTooLarge)
 		if e, ok := errors.AsType[*sequent.Error](err); !ok || e.Field != "content" || e.Fix == "" {
 			t.Errorf("%s: %#v, want the field and what to do", name, err)

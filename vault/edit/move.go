@@ -2,18 +2,12 @@ package edit
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"path"
-	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/sequent-dev/sequent"
-	"github.com/sequent-dev/sequent/internal/durable"
 	"github.com/sequent-dev/sequent/internal/lazyregexp"
 	"github.com/sequent-dev/sequent/vault"
 	"github.com/sequent-dev/sequent/vault/wikilink"
@@ -27,24 +21,12 @@ type Moved struct {
 	Left  []error     // for each note whose links could not be changed, a *sequent.Error
 }
 
-// A record is a move in progress. It is a file in the folder .sequent, from before the
-// note is renamed until all links have followed.
-type record struct {
-	From vault.URI `json:"from"`
-	To   vault.URI `json:"to"`
-	// Name means that links by the note's name alone follow: no other note had it.
-	Name bool `json:"name"`
-}
-
-const recordFile = "move" // also the name of the lock
-
-// Move gives a note another URI, and changes the links to it in all notes: WikiLinks with
-// its path or, if no other note has its name, with its name; and its memory:// URI.
+// Move gives a note another URI. Before that, it changes the links to it in all notes: WikiLinks
+// with its path or, if no other note has its name, with its name; and its memory:// URI.
 // Aliases and fragments of links stay. The checksum of the note may be empty.
 //
-// Once the note has its new name, cancelling ctx no longer stops the move. Links that
-// could not be changed are in Moved.Left; links in a note that was busy are changed by
-// the next [Editor.Resume].
+// Cancelling ctx does not stop a move that has begun. If the process is killed meanwhile, the
+// note has its old URI, and the same call does the rest.
 func (e *Editor) Move(ctx context.Context, from, to vault.URI, checksum string) (m Moved, err error) {
 	if from, err = e.open(from, "uri"); err != nil {
 		return m, err
@@ -61,127 +43,15 @@ func (e *Editor) Move(ctx context.Context, from, to vault.URI, checksum string) 
 	if strings.ContainsAny(to.Path(), "#[]^`") {
 		return m, invalid("to", "a WikiLink cannot contain the characters #, [, ], ^ and `", "choose a name without them")
 	}
-	return m, e.locked(ctx, func(state *os.Root) error {
-		_, finished, err := e.resume(ctx, state)
-		if err == nil && !finished {
-			err = &sequent.Error{Code: vault.CodeBusy, Msg: "an earlier move still has links to change; nothing was moved", Fix: "try again"}
-		}
-		if err != nil {
-			return err
-		}
-		r := record{From: from, To: to}
-		if r.Name, err = e.onlyOne(ctx, from); err != nil {
-			return err
-		}
-		if err := r.write(state); err != nil {
-			return err
-		}
-		n, err := e.vault.Rename(ctx, from, to, func(n *vault.Note) error { return match(n, checksum) })
-		if err != nil {
-			_ = state.Remove(recordFile)
-			return err
-		}
-		m, _ = e.follow(context.WithoutCancel(ctx), r, state)
-		m.Note = n
-		if again, err := e.vault.Read(ctx, to); err == nil {
-			m.Note = again // it may link to itself
-		}
-		return nil
-	})
-}
-
-// Resume completes the move of a process that was killed, or that could not change all
-// links. It returns what it has done.
-func (e *Editor) Resume(ctx context.Context) (moved []Moved, err error) {
-	if _, err := os.Stat(filepath.Join(e.vault.Dir(), ".sequent", recordFile)); errors.Is(err, os.ErrNotExist) {
-		return nil, nil
+	mv := move{from: from, to: to}
+	if err = e.prepare(ctx, &mv, checksum); err != nil {
+		return m, err
 	}
-	return moved, e.locked(ctx, func(state *os.Root) error {
-		moved, _, err = e.resume(ctx, state)
-		return err
-	})
-}
-
-// locked calls f as the only one that moves a note.
-func (e *Editor) locked(ctx context.Context, f func(state *os.Root) error) error {
-	unlock, err := e.vault.Lock(ctx, recordFile)
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	state, err := e.vault.State()
-	if err != nil {
-		return err
-	}
-	defer func() { _ = state.Close() }() // it only names a folder
-	return f(state)
-}
-
-// resume completes the recorded move, and reports whether none is left.
-func (e *Editor) resume(ctx context.Context, state *os.Root) (moved []Moved, finished bool, err error) {
-	var r record
-	data, _ := state.ReadFile(recordFile)
-	if json.Unmarshal(data, &r) != nil {
-		return nil, true, nil
-	}
-	_, err = e.vault.Stat(ctx, r.To)
-	if err == nil { // if both names exist and are one file, the old one is removed
-		_, err = e.vault.Rename(ctx, r.From, r.To, nil)
-		if err == nil || errors.Is(err, vault.ErrNotFound) {
-			m, finished := e.follow(ctx, r, state)
-			return []Moved{m}, finished, ctx.Err()
-		}
-	}
-	if passes(err) {
-		return nil, false, err
-	}
-	// Nothing was renamed, or a person has put another note at the new place.
-	return nil, true, state.Remove(recordFile)
-}
-
-// passes reports whether an error may be gone at the next attempt.
-func passes(err error) bool {
-	passing := []sequent.Code{vault.CodeBusy, vault.CodeConflict, vault.CodeFull, sequent.CodeCanceled}
-	return slices.Contains(passing, sequent.CodeOf(err))
-}
-
-// write writes the record to disk.
-func (r record) write(state *os.Root) error {
-	err := durable.WriteFile(state, recordFile, 0o600, func(w io.Writer) error { return json.NewEncoder(w).Encode(r) })
-	if err == nil {
-		return nil
-	}
-	out := &sequent.Error{
-		Code: vault.CodeUnavailable, Msg: "the move could not be prepared; nothing was changed",
-		Fix: "check that the vault is writable and that its disk has space", Err: err,
-	}
-	if errors.Is(err, os.ErrPermission) {
-		out.Code = vault.CodeReadOnly
-	}
-	return out
-}
-
-// onlyOne reports whether no other note has the name of a note.
-func (e *Editor) onlyOne(ctx context.Context, uri vault.URI) (bool, error) {
-	name := wikilink.Normalize(uri.Name())
-	for info, err := range e.vault.Walk(ctx) {
-		if ctx.Err() != nil {
-			return false, err
-		}
-		if err == nil && info.URI != uri && wikilink.Normalize(info.URI.Name()) == name {
-			return false, nil
-		}
-	}
-	return true, nil
-}
-
-// follow changes the links of a move in all notes, and removes its record unless another
-// attempt may change more.
-func (e *Editor) follow(ctx context.Context, r record, state *os.Root) (m Moved, finished bool) {
-	for info, err := range e.vault.Walk(ctx) {
+	ctx = context.WithoutCancel(ctx)
+	for info, err := range e.vault.Walk(ctx, "") {
 		links := 0
 		if err == nil {
-			links, err = e.followIn(ctx, r, info.URI)
+			links, err = e.follow(ctx, mv, info.URI)
 		}
 		switch {
 		case err != nil && !errors.Is(err, vault.ErrNotFound) && sequent.CodeOf(err) != vault.CodeInvalidURI:
@@ -191,32 +61,72 @@ func (e *Editor) follow(ctx context.Context, r record, state *os.Root) (m Moved,
 			m.Notes = append(m.Notes, info.URI)
 		}
 	}
-	if finished = !slices.ContainsFunc(m.Left, passes); finished {
-		_ = state.Remove(recordFile) // otherwise Resume finds that nothing is left to do
+	if err = e.vault.Rename(ctx, from, to); err != nil {
+		return m, err
 	}
-	return m, finished
+	for i, uri := range m.Notes {
+		if uri == from { // it links to itself
+			m.Notes[i] = to
+		}
+	}
+	m.Note, err = e.vault.Read(ctx, to)
+	return m, err
 }
 
-// followIn changes the links in a note.
-func (e *Editor) followIn(ctx context.Context, r record, uri vault.URI) (links int, err error) {
-	n, err := e.vault.Read(ctx, uri)
+// A move is what a note was called and is to be called.
+type move struct {
+	from, to vault.URI
+	name     bool // links by the note's name alone follow: no other note has it
+}
+
+// prepare refuses a move that cannot be made.
+func (e *Editor) prepare(ctx context.Context, mv *move, checksum string) error {
+	n, err := e.vault.Read(ctx, mv.from)
+	if err == nil {
+		err = match(n, checksum)
+	}
 	if err != nil {
-		return 0, err
-	}
-	if links, err = r.apply(n); links == 0 || err != nil {
-		return 0, err
-	}
-	_, err = e.vault.Update(ctx, uri, func(n *vault.Note) (err error) {
-		links, err = r.apply(n)
 		return err
-	})
+	}
+	_, err = e.vault.Stat(ctx, mv.to)
+	switch {
+	case err == nil && !strings.EqualFold(mv.from.Path(), mv.to.Path()): // else it can be the same file
+		return sequent.Errorf(vault.CodeExists, "to", "choose another name, or update the note", "%s already exists", mv.to)
+	case err != nil && !errors.Is(err, vault.ErrNotFound):
+		return err
+	}
+	mv.name = true
+	name := wikilink.Normalize(mv.from.Name())
+	for info, err := range e.vault.Walk(ctx, "") {
+		if ctx.Err() != nil {
+			return err
+		}
+		if err == nil && info.URI != mv.from && wikilink.Normalize(info.URI.Name()) == name {
+			mv.name = false
+		}
+	}
+	return nil
+}
+
+// follow changes the links in a note, and returns their number.
+func (e *Editor) follow(ctx context.Context, mv move, uri vault.URI) (links int, err error) {
+	n, err := e.vault.Read(ctx, uri)
+	if err == nil {
+		links, err = mv.apply(n)
+	}
+	if links > 0 && err == nil {
+		_, err = e.vault.Update(ctx, uri, func(n *vault.Note) (err error) {
+			links, err = mv.apply(n)
+			return err
+		})
+	}
 	return links, err
 }
 
 // apply changes the links in a note and returns their number.
-func (r record) apply(n *vault.Note) (links int, err error) {
-	body, links := r.replace(n.Body, wikilink.Parse([]byte(n.Body)))
-	front, more := r.replace(n.Front.Text(), wikilink.InText(n.Front.Text()))
+func (mv move) apply(n *vault.Note) (links int, err error) {
+	body, links := mv.replace(n.Body, wikilink.Parse([]byte(n.Body)))
+	front, more := mv.replace(n.Front.Text(), wikilink.InText(n.Front.Text()))
 	if more > 0 && n.Front.Err() == nil {
 		next := vault.ParseNote(n.URI, []byte(strings.Replace(string(n.Bytes()), n.Front.Text(), front, 1)))
 		if err := next.Front.Err(); err != nil || len(next.Front.Keys()) != len(n.Front.Keys()) {
@@ -236,11 +146,11 @@ func (r record) apply(n *vault.Note) (links int, err error) {
 var memoryURI = lazyregexp.New("memory://[^\\s<>\"'()\\[\\]{}|^`#*]+")
 
 // replace changes links and memory:// URIs in a text.
-func (r record) replace(text string, links []wikilink.Link) (string, int) {
+func (mv move) replace(text string, links []wikilink.Link) (string, int) {
 	var b strings.Builder
 	count, at := 0, 0
 	for _, l := range links {
-		if target, ok := r.target(l.Target); ok {
+		if target, ok := mv.target(l.Target); ok {
 			i := l.Start + strings.Index(text[l.Start:l.Stop], l.Target)
 			b.WriteString(text[at:i] + target)
 			at = i + len(l.Target)
@@ -248,7 +158,7 @@ func (r record) replace(text string, links []wikilink.Link) (string, int) {
 		}
 	}
 	b.WriteString(text[at:])
-	from, to := strings.TrimSuffix(string(r.From), ".md"), strings.TrimSuffix(string(r.To), ".md")
+	from, to := strings.TrimSuffix(string(mv.from), ".md"), strings.TrimSuffix(string(mv.to), ".md")
 	return memoryURI().ReplaceAllStringFunc(b.String(), func(uri string) string {
 		if strings.TrimSuffix(strings.TrimRight(uri, ".,;:!?"), ".md") != from {
 			return uri
@@ -259,21 +169,21 @@ func (r record) replace(text string, links []wikilink.Link) (string, int) {
 }
 
 // target returns the new target of a link to the moved note, or false for another link.
-func (r record) target(target string) (string, bool) {
+func (mv move) target(target string) (string, bool) {
 	name, ext := target, path.Ext(target)
 	if strings.EqualFold(ext, ".md") {
 		name = noExt(target)
 	} else {
 		ext = ""
 	}
-	from, to := noExt(r.From.Path()), noExt(r.To.Path())
+	from, to := noExt(mv.from.Path()), noExt(mv.to.Path())
 	switch {
 	case strings.Contains(name, "/"):
 		return to + ext, strings.EqualFold(strings.TrimPrefix(name, "/"), from)
 	case path.Base(from) == path.Base(to): // only the folder changes
 		return "", false
 	}
-	return path.Base(to) + ext, r.Name && wikilink.Normalize(name) == wikilink.Normalize(path.Base(from))
+	return path.Base(to) + ext, mv.name && wikilink.Normalize(name) == wikilink.Normalize(path.Base(from))
 }
 
 func noExt(p string) string { return p[:len(p)-len(path.Ext(p))] }

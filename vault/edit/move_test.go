@@ -54,9 +54,6 @@ func TestMove(t *testing.T) {
 			if _, err := os.Stat(filepath.Join(d.dir, test.from)); err == nil {
 				t.Error("the old note is still there")
 			}
-			if _, err := os.Stat(filepath.Join(d.dir, ".sequent/move")); err == nil {
-				t.Error("the record of the move is left")
-			}
 		})
 	}
 }
@@ -78,37 +75,7 @@ func TestMoveRefused(t *testing.T) {
 		_, err := d.editor.Move(t.Context(), vault.URI("memory://"+test.from), to, test.sum)
 		d.want(err, test.code)
 	}
-	if _, err := os.Stat(filepath.Join(d.dir, ".sequent/move")); err == nil {
-		t.Error("the record of the move is left")
-	}
-}
-
-// A move that was killed after the new name was made, and before the old one was removed.
-func TestResumeWithBothNames(t *testing.T) {
-	d := newDesk(t, map[string]string{"a.md": "[[x]]", "other.md": "[[a]]"})
-	d.put(".sequent/move", `{"from":"memory://a.md","to":"memory://b.md","name":true}`)
-	if err := os.Link(filepath.Join(d.dir, "a.md"), filepath.Join(d.dir, "b.md")); err != nil {
-		t.Skip("SKIP: the file system has no hard links; put the folder for temporary files on one that has")
-	}
-	if m, err := d.editor.Resume(t.Context()); err != nil || len(m) != 1 || m[0].Links != 1 {
-		t.Errorf("%+v, %v", m, err)
-	}
-	if d.read("other.md") != "[[b]]" || d.read("b.md") != "[[x]]" {
-		t.Errorf("%q", d.read("other.md"))
-	}
-	if m, err := d.editor.Resume(t.Context()); err != nil || len(m) != 0 {
-		t.Errorf("again: %+v, %v", m, err)
-	}
-}
-
-// A person has put another note at the new place before the killed move went on.
-func TestResumeWithAnotherNote(t *testing.T) {
-	d := newDesk(t, map[string]string{"a.md": "[[x]]", "b.md": "another [[y]]", "other.md": "[[a]]"})
-	d.put(".sequent/move", `{"from":"memory://a.md","to":"memory://b.md","name":true}`)
-	if m, err := d.editor.Resume(t.Context()); err != nil || len(m) != 0 {
-		t.Errorf("%+v, %v", m, err)
-	}
-	if d.read("a.md") != "[[x]]" || d.read("b.md") != "another [[y]]" || d.read("other.md") != "[[a]]" {
+	if d.read("a.md")+d.read("b.md") != "[[a]][[b]]" {
 		t.Error("a note was changed")
 	}
 }
@@ -148,8 +115,8 @@ func names(i int) (from, to vault.URI) {
 	return from, to
 }
 
-// A process that is killed in the middle of a move leaves a note under one of its names
-// or, until Resume, under both, and no torn note. After Resume all links lead to it.
+// A process that is killed in the middle of a move leaves the note under its old name and no
+// torn note. The same call again makes all links lead to the new name.
 func TestKilledMove(t *testing.T) {
 	const notes, kills = 60, 8
 	files := map[string]string{"here/left.md": "[[self]] [[left]]"}
@@ -176,23 +143,25 @@ func TestKilledMove(t *testing.T) {
 			t.Fatal(err)
 		}
 		_ = cmd.Wait()
-		if _, err := os.Stat(filepath.Join(d.dir, ".sequent/move")); err == nil {
+		from, to := names(0)
+		if _, err := d.vault.Stat(t.Context(), from); err != nil {
+			from, to = names(1)
+		}
+		m, err := d.editor.Move(t.Context(), from, to, "")
+		if err != nil || len(m.Left) > 0 {
+			t.Fatalf("kill %d: %v, %v", kill, err, m.Left)
+		}
+		if m.Links < 3*notes+1 {
 			interrupted++
 		}
-		if _, err := d.editor.Resume(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		name, folder := "left", "here"
-		if _, err := os.Stat(filepath.Join(d.dir, "here/left.md")); err != nil {
-			name, folder = "right", "there"
-		} else if _, err := os.Stat(filepath.Join(d.dir, "there/right.md")); err == nil {
+		if _, err := d.vault.Stat(t.Context(), from); err == nil {
 			t.Fatal("both names are left")
 		}
-		if got := d.read(folder + "/" + name + ".md"); got != "[[self]] [["+name+"]]" {
+		if got := d.read(to.Path()); got != "[[self]] [["+to.Name()+"]]" {
 			t.Errorf("kill %d: the moved note is %q", kill, got)
 		}
 		for i := range notes {
-			want := fmt.Sprintf("Note %d: [[%s]], [[%s/%[2]s|x]], memory://%[3]s/%[2]s.md.\n", i, name, folder)
+			want := fmt.Sprintf("Note %d: [[%s]], [[%s|x]], %s.\n", i, to.Name(), strings.TrimSuffix(to.Path(), ".md"), to)
 			if got := d.read(fmt.Sprintf("n/%02d.md", i)); got != want {
 				t.Fatalf("kill %d: got %q, want %q", kill, got, want)
 			}

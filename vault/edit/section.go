@@ -1,7 +1,6 @@
 package edit
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/sequent-dev/sequent"
@@ -56,35 +55,29 @@ func headingText(line string) string { return strings.TrimSpace(strings.Trim(lin
 // case. The error for a missing one has the code CodeNoSection and lists those that
 // exist; the one for a heading that occurs several times has the code CodeAmbiguous.
 func Find(body, heading string) (found Section, err error) {
+	const maxListed = 20
 	want := strings.TrimSpace(heading)
-	wantLevel, name := level(want), want
-	if wantLevel > 0 {
-		name = headingText(want)
-	}
+	shown := printable.Short(want, maxQuoted)
 	count := 0
 	var all []string
 	for _, s := range Sections(body) {
 		all = append(all, strings.Repeat("#", s.Level)+" "+printable.Short(s.Heading, maxQuoted))
-		if strings.EqualFold(s.Heading, name) && (wantLevel == 0 || s.Level == wantLevel) {
+		if strings.EqualFold(s.Heading, headingText(want)) && (level(want) == 0 || s.Level == level(want)) {
 			found = s
 			count++
 		}
 	}
-	shown := printable.Short(want, maxQuoted)
-	switch {
-	case count == 0 && len(all) == 0:
-		return found, sequent.Errorf(CodeNoSection, "section", "leave section out",
-			"the note has no section %q, nor any other", shown)
-	case count == 0:
-		const most = 20
-		fix := "use one of: " + strings.Join(all[:min(len(all), most)], ", ")
-		if len(all) > most {
-			fix += fmt.Sprintf(", and %d more", len(all)-most)
+	switch count {
+	case 0:
+		fix := "leave section out: there is none"
+		if len(all) > 0 {
+			fix = "use one of: " + strings.Join(all[:min(len(all), maxListed)], ", ")
 		}
-		return found, sequent.Errorf(CodeNoSection, "section", fix, "the note has no section %q", shown)
-	case count > 1:
-		return found, sequent.Errorf(CodeAmbiguous, "section", "name the section around it, give its level as in ## Name, or find and replace its text",
+		err = sequent.Errorf(CodeNoSection, "section", fix, "the note has no section %q", shown)
+	case 1:
+	default:
+		err = sequent.Errorf(CodeAmbiguous, "section", "name the section around it, give its level as in ## Name, or find and replace its text",
 			"the note has %d sections %q", count, shown)
 	}
-	return found, nil
+	return found, err
 }

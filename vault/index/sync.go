@@ -91,7 +91,7 @@ func (x *Index) scan(ctx context.Context, progress func(Progress)) (report Repor
 		return report, err
 	}
 	var todo []vault.Info
-	for info, err := range x.cfg.Vault.Walk(ctx) {
+	for info, err := range x.cfg.Vault.Walk(ctx, "") {
 		if err != nil {
 			report.Unreadable = append(report.Unreadable, err)
 			continue

@@ -46,7 +46,7 @@ func (r *Report) fail(uri vault.URI, err error) {
 // same time.
 func (f *Files) Sync(ctx context.Context, store Store, rebuild bool) (r Report, err error) {
 	notes := make(map[sequent.ID]vault.URI)
-	for info, err := range f.vault.WalkFolder(ctx, Folder) {
+	for info, err := range f.vault.Walk(ctx, Folder) {
 		id := sequent.ID(info.URI.Name())
 		if _, twice := notes[id]; err != nil {
 			r.fail("memory://"+Folder, err)

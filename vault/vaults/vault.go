@@ -65,11 +65,7 @@ func (o *Vault) close() error {
 
 // maintain writes what a crash has left unwritten.
 func (o *Vault) maintain(ctx context.Context) {
-	_, err := o.Editor.Resume(ctx)
-	if err == nil {
-		_, err = o.Sessions.Sync(ctx, o.engine, false)
-	}
-	if err != nil && ctx.Err() == nil {
+	if _, err := o.Sessions.Sync(ctx, o.engine, false); err != nil && ctx.Err() == nil {
 		o.logger.WarnContext(ctx, "what a crash has left unwritten in the vault was not written; sync tries again", "error", err)
 	}
 }
@@ -94,11 +90,7 @@ type SyncReport struct {
 // rebuild it also reads sessions from notes, and makes the index anew. It calls progress,
 // unless that is nil, with how far the index is.
 func (o *Vault) Sync(ctx context.Context, rebuild bool, progress func(index.Progress)) (out SyncReport, err error) {
-	moved, err := o.Editor.Resume(ctx)
-	var files thinking.Report
-	if err == nil {
-		files, err = o.Sessions.Sync(ctx, o.engine, rebuild)
-	}
+	files, err := o.Sessions.Sync(ctx, o.engine, rebuild)
 	if err != nil {
 		return out, err
 	}
@@ -112,11 +104,7 @@ func (o *Vault) Sync(ctx context.Context, rebuild bool, progress func(index.Prog
 		out.Problems = append(out.Problems, string(f.URI)+": "+reason(f.Err))
 	}
 	_, mistakes := o.Workflows.Definitions(ctx)
-	problems := append(out.Unreadable, mistakes...)
-	for _, m := range moved {
-		problems = append(problems, m.Left...)
-	}
-	for _, err := range problems {
+	for _, err := range append(out.Unreadable, mistakes...) {
 		out.Problems = append(out.Problems, reason(err))
 	}
 	if out.Partial {
