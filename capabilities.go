@@ -149,20 +149,3 @@ func UsageOf(ctx context.Context, s Store, q UsageQuery) ([]Usage, error) {
 	}
 	return slices.SortedFunc(maps.Values(owners), func(a, b Usage) int { return cmp.Compare(a.Owner, b.Owner) }), nil
 }
-
-// RenameOwner does what [OwnerStore] says, if the store can.
-func RenameOwner(ctx context.Context, s Store, from, to string) (int, error) {
-	owners, ok := As[OwnerStore](s)
-	if !ok {
-		return 0, &Error{Code: CodeReadOnly, Msg: "the store cannot rename an owner", Fix: "use SQLite or PostgreSQL"}
-	}
-	if from == to {
-		return 0, nil
-	}
-	return owners.RenameOwner(ctx, from, to)
-}
-
-// OwnerHas returns the error of [OwnerStore] for a session that both owners have.
-func OwnerHas(owner string, id ID) error {
-	return Errorf(CodeSessionExists, "owner", "delete one of them first", "the owner %q has a session %q, too", owner, id)
-}

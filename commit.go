@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime/debug"
-	"slices"
 	"sync"
 	"time"
 )
@@ -21,12 +20,14 @@ const (
 	ensure             // either
 )
 
-// A plan is one call of Begin, Update or Ensure.
+// A plan is one call of Begin, Update, Ensure or Restore.
 type plan struct {
 	*core
-	key    Key
-	verb   verb
-	change func(*Change) error
+	ctx     context.Context
+	slot    *slot
+	verb    verb
+	change  func(*Change) error
+	restore func(base *Session) (*Session, []Entry, error) // what Restore does instead of change
 
 	base     *Session // as committed; its Version is 0 if there is no session
 	next     *Session // with the change; base if the change records nothing
@@ -34,13 +35,12 @@ type plan struct {
 	growth   growth // that the quota has admitted
 	err      error  // why the change was refused
 	panicked any    // what the change function panicked with
+
+	write Write     // of next, for the store
+	leads chan bool // receives true if it leads the next batch of writes, false if it was in one
 }
 
-var (
-	// errExpired refuses a change of a session that has expired and is still stored.
-	errExpired = errors.New("sequent: the session has expired")
-	errPanic   = errors.New("sequent: the change function panicked")
-)
+var errPanic = errors.New("sequent: the change function panicked")
 
 // apply plans a change on what this process knows of the session, and commits it.
 func (e *Engine) apply(ctx context.Context, id ID, v verb, change func(*Change) error) (*Session, error) {
@@ -51,22 +51,29 @@ func (e *Engine) apply(ctx context.Context, id ID, v verb, change func(*Change) 
 	if change == nil {
 		return nil, &Error{Code: CodeInternal, Msg: "the change function is nil"}
 	}
-	if _, err := e.meter.refresh(ctx, e.owner, usageAge); err != nil {
+	return e.open().commit(k, plan{ctx: ctx, verb: v, change: change})
+}
+
+// commit returns the session after a plan.
+func (c *core) commit(k Key, p plan) (*Session, error) {
+	if _, err := c.meter.refresh(p.ctx, k.Owner, usageAge); err != nil {
 		return nil, err
 	}
-	sl := e.slots.enter(k)
-	defer e.slots.leave(sl)
-	if err := sl.lock(ctx); err != nil {
+	p.core, p.slot = c, c.slots.enter(k)
+	defer c.slots.leave(p.slot)
+	if err := p.slot.lock(p.ctx); err != nil {
 		return nil, err
 	}
-	defer sl.unlock()
-	p := &plan{core: e.core, key: k, verb: v, change: change, base: sl.session.Load()}
-	s, err := p.run(ctx, sl)
+	defer p.slot.unlock()
+	if p.restore == nil { // what Restore compares is what the store has now
+		p.base = p.slot.session.Load()
+	}
+	s, err := p.run()
 	if p.panicked != nil {
 		panic(p.panicked)
 	}
 	if CodeOf(err) == CodeQuotaExceeded {
-		e.quotaRefused.Add(1)
+		c.quotaRefused.Add(1)
 	}
 	return s, err
 }
@@ -76,46 +83,34 @@ const maxAttempts = 100
 
 // run returns the session after the change. A refusal is believed if it is on what the store
 // has now.
-func (p *plan) run(ctx context.Context, sl *slot) (*Session, error) {
+func (p *plan) run() (*Session, error) {
 	fresh := false
 	if p.base == nil && p.verb == begin {
 		p.base = new(Session) // most likely; if there is one, the store calls Rebase
 	}
 	for range maxAttempts {
-		if err := ctx.Err(); err != nil {
+		if err := p.ctx.Err(); err != nil {
 			return nil, canceled(err)
 		}
 		if p.base == nil {
-			if err := p.load(ctx, sl); err != nil {
+			if err := p.load(); err != nil {
 				return nil, err
 			}
 			fresh = true
 		}
-		p.apply(ctx)
-		if p.err == nil && p.next != p.base {
-			if p.commit(ctx, sl) {
-				return p.next, nil
-			}
+		if p.prepare(); p.err == nil && p.next != p.base {
+			p.save()
 			fresh = true // Rebase has seen what is stored, or the store has failed
 		}
 		switch {
-		case p.panicked != nil:
-			return nil, p.err
 		case p.err == nil:
-			return p.base, nil
-		case p.err == errExpired && fresh:
-			if err := p.store.Delete(ctx, p.key, p.base.Epoch()); err != nil && !errors.Is(err, ErrNotFound) {
-				return nil, err
-			}
-			p.base, fresh = new(Session), true
-		case errors.Is(p.err, ErrConflict):
+			return p.next, nil
+		case errors.Is(p.err, ErrConflict), !fresh && CodeOf(p.err) != CodeQuotaExceeded && p.panicked == nil:
 			p.base = nil
 		case CodeOf(p.err) == CodeQuotaExceeded:
-			if newer, err := p.meter.refresh(ctx, p.key.Owner, refusalAge); !newer || err != nil {
+			if newer, err := p.meter.refresh(p.ctx, p.slot.key.Owner, refusalAge); !newer || err != nil {
 				return nil, p.err
 			}
-		case !fresh:
-			p.base = nil
 		default:
 			return nil, p.err
 		}
@@ -123,9 +118,14 @@ func (p *plan) run(ctx context.Context, sl *slot) (*Session, error) {
 	return nil, p.err
 }
 
-// load sets base to what the store has now.
-func (p *plan) load(ctx context.Context, sl *slot) error {
-	s, err := p.read(ctx, sl)
+// load sets base to what the store has now. It deletes a session that has expired.
+func (p *plan) load() error {
+	s, err := p.read(p.ctx, p.slot)
+	if err == nil && s.header.Expired(p.now()) {
+		if err = p.store.Delete(p.ctx, p.slot.key, s.Epoch()); err == nil {
+			err = ErrNotFound
+		}
+	}
 	if errors.Is(err, ErrNotFound) {
 		s, err = new(Session), nil
 	}
@@ -133,55 +133,64 @@ func (p *plan) load(ctx context.Context, sl *slot) error {
 	return err
 }
 
-// apply sets next and added to what the change makes of base, or err.
-func (p *plan) apply(ctx context.Context) {
-	p.meter.settle(p.key.Owner, p.growth, false)
+// prepare sets next and added to what the change makes of base, or err.
+func (p *plan) prepare() {
+	p.meter.settle(p.slot.key.Owner, p.growth, false)
 	p.growth, p.next, p.added = growth{}, p.base, nil
 	now := precise(p.now())
 	exists := p.base.Version() > 0
 	switch {
 	case exists && p.base.header.Expired(now):
-		p.err = errExpired
+		p.err = ErrConflict // to be loaded, and deleted
 		return
 	case exists && p.base.fault != nil:
-		p.err = corrupt(p.base)
-		return
-	case exists && p.verb == begin:
-		p.err = Errorf(CodeSessionExists, "sessionId", "use another id, or continue that session",
-			"there is a session with that id already")
-		return
-	case !exists && p.verb == update:
-		p.err = NotFound(p.key.ID)
+		p.err = Errorf(CodeCorrupt, "sessionId", "run `sequent store verify`, and restore the session from a backup, or begin another one",
+			"the session %s is not what was recorded: %s", p.slot.key.ID, p.base.fault)
 		return
 	}
-	var h *Header
-	if !exists {
-		h = &Header{Key: p.key, Epoch: newEpoch(), State: Active, Created: now, Origin: OriginOf(ctx)}
-	}
-	if p.err = p.call(&Change{limits: p.limits, now: now}, h); p.err != nil || p.next == p.base {
+	if p.err = p.call(now, exists); p.err != nil || p.next == p.base {
 		return
 	}
-	if p.err = p.limits.checkBytes(&p.next.header, p.added); p.err != nil {
+	p.err = p.limits.checkBytes(&p.next.header, p.added)
+	if p.err != nil || p.restore != nil { // a dialect restores what it has deleted, whatever the quota
 		return
 	}
 	g := growth{bytes: p.next.header.Bytes - p.base.header.Bytes}
 	if !exists {
 		g.sessions = 1
 	}
-	if p.err = p.meter.admit(p.key.Owner, g); p.err == nil {
+	if p.err = p.meter.admit(p.slot.key.Owner, g); p.err == nil {
 		p.growth = g
 	}
 }
 
 // call calls the change function. A panic is kept for the caller: a store may be in its
 // transaction.
-func (p *plan) call(c *Change, begin *Header) (err error) {
+func (p *plan) call(now time.Time, exists bool) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			p.panicked, err = v, errPanic
 		}
 	}()
-	next, added, err := c.run(p.base, begin, p.change, p.ttl)
+	switch {
+	case p.restore != nil:
+		return p.take(p.restore(p.base))
+	case exists && p.verb == begin:
+		return Errorf(CodeSessionExists, "sessionId", "use another id, or continue that session",
+			"there is a session with that id already")
+	case !exists && p.verb == update:
+		return NotFound(p.slot.key.ID)
+	}
+	var h *Header
+	if !exists {
+		h = &Header{Key: p.slot.key, Epoch: newEpoch(), State: Active, Created: now, Origin: OriginOf(p.ctx)}
+	}
+	c := &Change{limits: p.limits, now: now}
+	return p.take(c.run(p.base, h, p.change, p.ttl))
+}
+
+// take sets next and added, unless the change was refused.
+func (p *plan) take(next *Session, added []Entry, err error) error {
 	if err == nil {
 		p.next, p.added = next, added
 	}
@@ -192,43 +201,38 @@ func (p *plan) call(c *Change, begin *Header) (err error) {
 // exactly.
 func newEpoch() int64 { return 1 + rand.Int64N(1<<53-1) }
 
-func corrupt(s *Session) error {
-	return Errorf(CodeCorrupt, "sessionId", "run `sequent store verify`, and restore the session from a backup, or begin another one",
-		"the session %s is not what was recorded: %s", s.ID(), s.fault)
-}
-
-// commit commits next and reports whether it is stored. Otherwise err says why, or Rebase has
+// save stores next. Afterwards err says why it could not, or next is base because rebase has
 // found nothing to write.
-func (p *plan) commit(ctx context.Context, sl *slot) (stored bool) {
-	w := &Write{Base: p.base.Position(), Header: p.next.header, Entries: p.added}
-	w.Rebase = func(now Header, tail []Entry) bool {
-		if now.Version > 0 {
-			p.base = p.base.with(now, tail)
-		} else {
-			p.base = new(Session)
-		}
-		p.apply(ctx)
-		w.Base, w.Header, w.Entries = p.base.Position(), p.next.header, p.added
-		return p.err == nil && p.next != p.base
-	}
-	if err := p.commits.commit(ctx, w); err != nil {
+func (p *plan) save() {
+	p.write = Write{Base: p.base.Position(), Header: p.next.header, Entries: p.added, Rebase: p.rebase}
+	if err := p.commits.commit(p); err != nil {
 		p.err = err
 	}
-	stored = p.err == nil && p.next != p.base
-	p.meter.settle(p.key.Owner, p.growth, stored)
+	known, stored := p.base, p.err == nil && p.next != p.base
+	p.meter.settle(p.slot.key.Owner, p.growth, stored)
 	p.growth = growth{}
-	switch {
-	case stored:
-		sl.session.Store(p.next)
+	if stored {
+		known = p.next
 		if p.base.lost != nil && p.lost != nil {
-			p.lost(ctx, p.key, Ranges(p.base.lost))
+			p.lost(p.ctx, p.slot.key, Ranges(p.base.lost))
 		}
-	case p.base.lost != nil:
-		sl.session.Store(p.base) // the next change notes it
-	default:
-		sl.session.Store(nil) // the outcome may be unknown
 	}
-	return stored
+	if known.Version() == 0 {
+		known = nil
+	}
+	p.slot.session.Store(known)
+}
+
+// rebase is [Write.Rebase].
+func (p *plan) rebase(now Header, tail []Entry) bool {
+	if now.Version > 0 {
+		p.base = p.base.with(now, tail)
+	} else {
+		p.base = new(Session)
+	}
+	p.prepare()
+	p.write.Base, p.write.Header, p.write.Entries = p.base.Position(), p.next.header, p.added
+	return p.err == nil && p.next != p.base
 }
 
 // A committer commits for all callers that wait, so that many changes share one transaction
@@ -237,113 +241,61 @@ type committer struct {
 	store Store
 
 	mu      sync.Mutex
-	waiting []*waiter
-	running time.Time             // since when a batch is under way; zero if none is
-	alone   map[*waiter]time.Time // the same of writes that wait for a locked session
+	waiting []*plan
+	running time.Time // since when a batch is under way; zero if none is
+	alone   int       // writes that wait for a locked session
 }
 
-// A waiter is a write that waits for a batch.
-type waiter struct {
-	ctx   context.Context
-	write *Write
-	lead  chan bool // receives true if it leads the next batch, false if it was committed; nil if it leads at once
-}
-
-// maxBatch bounds the writes of one commit. More only make it longer.
-const maxBatch = 256
-
-func (c *committer) init(s Store) {
-	c.store, c.alone = s, make(map[*waiter]time.Time)
-}
-
-// commit commits a write. The caller is the only one who commits its session.
-func (c *committer) commit(ctx context.Context, w *Write) error {
-	self := &waiter{ctx: ctx, write: w}
-	leads := c.enter(self)
-	if !leads {
-		select {
-		case leads = <-self.lead:
-		case <-ctx.Done():
-			if c.withdraw(self) {
-				return canceled(ctx.Err())
-			}
-			leads = <-self.lead
-		}
-	}
+// commit commits the write of a plan, whose session has no other. It is not stored if the
+// context is done when its batch begins.
+func (c *committer) commit(p *plan) error {
+	c.mu.Lock()
+	leads := c.running.IsZero()
 	if leads {
-		c.run(self)
-	}
-	if w.Err == ErrLocked { // it waits alone: no other write waits for it
-		c.runAlone(self)
-	}
-	return w.Err
-}
-
-// enter reports whether a waiter leads a batch at once.
-func (c *committer) enter(w *waiter) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.running.IsZero() {
 		c.running = time.Now()
-		return true
+	} else {
+		p.leads = make(chan bool, 1)
 	}
-	w.lead = make(chan bool, 1)
-	c.waiting = append(c.waiting, w)
-	return false
-}
-
-// withdraw removes a waiter, and reports whether it was still waiting.
-func (c *committer) withdraw(w *waiter) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	i := slices.Index(c.waiting, w)
-	if i >= 0 {
-		c.waiting = slices.Delete(c.waiting, i, i+1)
-	}
-	return i >= 0
-}
-
-// run commits a batch: self, and those that wait. The next one is led by the first that waits
-// then.
-func (c *committer) run(self *waiter) {
-	c.mu.Lock()
-	n := min(len(c.waiting), maxBatch-1)
-	others := slices.Clone(c.waiting[:n])
-	c.waiting = slices.Delete(c.waiting, 0, n)
+	c.waiting = append(c.waiting, p)
 	c.mu.Unlock()
-	writes := []*Write{self.write}
-	for _, w := range others {
-		if err := w.ctx.Err(); err != nil {
-			w.write.Err = canceled(err)
+	if leads || <-p.leads {
+		c.run()
+	}
+	if p.write.Err == ErrLocked { // no other write waits for it
+		p.write.Wait, p.write.Err = true, nil
+		c.count(1)
+		defer c.count(-1)
+		c.call(p.ctx, []*Write{&p.write})
+	}
+	return p.write.Err
+}
+
+// run commits all that wait, of which the caller is the first. The next batch is led by the
+// first that waits then.
+func (c *committer) run() {
+	c.mu.Lock()
+	batch := c.waiting
+	c.waiting = nil
+	c.mu.Unlock()
+	writes := make([]*Write, 0, len(batch))
+	for _, p := range batch {
+		if err := p.ctx.Err(); err != nil {
+			p.write.Err = canceled(err)
 			continue
 		}
-		writes = append(writes, w.write)
+		writes = append(writes, &p.write)
 	}
-	c.call(self.ctx, writes)
-	for _, w := range others {
-		w.lead <- false
+	c.call(batch[0].ctx, writes)
+	for _, p := range batch[1:] {
+		p.leads <- false
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.running = time.Time{}
 	if len(c.waiting) > 0 {
-		next := c.waiting[0]
-		c.waiting = slices.Delete(c.waiting, 0, 1)
 		c.running = time.Now()
-		next.lead <- true
+		c.waiting[0].leads <- true
 	}
-}
-
-// runAlone commits a write whose session another process has locked.
-func (c *committer) runAlone(self *waiter) {
-	self.write.Wait, self.write.Err = true, nil
-	c.mu.Lock()
-	c.alone[self] = time.Now()
-	c.mu.Unlock()
-	c.call(self.ctx, []*Write{self.write})
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	delete(c.alone, self)
 }
 
 // call has the store commit writes, and sets their errors. A panic of the store becomes an
@@ -366,16 +318,19 @@ func (c *committer) call(ctx context.Context, writes []*Write) {
 	err = c.store.Commit(context.WithoutCancel(ctx), writes)
 }
 
+func (c *committer) count(n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.alone += n
+}
+
 func (c *committer) stats(s *Stats) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	s.Waiting, s.Committing = len(c.waiting), len(c.alone)
+	s.Waiting, s.Committing = len(c.waiting), c.alone
 	if !c.running.IsZero() {
 		s.Committing++
 		s.Oldest = time.Since(c.running)
-	}
-	for _, since := range c.alone {
-		s.OldestAlone = max(s.OldestAlone, time.Since(since))
 	}
 }
 

@@ -56,13 +56,26 @@ type core struct {
 	quotaRefused, swept atomic.Int64
 }
 
-// open returns what e works with. The zero Engine has nothing to work with.
-func (e *Engine) open() (*core, error) {
+// open returns what e works with. The zero Engine has a store that refuses everything.
+func (e *Engine) open() *core {
 	if e.core == nil {
-		return nil, &Error{Code: CodeInternal, Msg: "the engine is the zero Engine", Fix: "make one with sequent.New"}
+		return New(Config{Store: noStore{}}).core
 	}
-	return e.core, nil
+	return e.core
 }
+
+// noStore is the store of the zero Engine.
+type noStore struct{ Store }
+
+var errNoStore = error(&Error{Code: CodeInternal, Msg: "the engine is the zero Engine", Fix: "make one with sequent.New"})
+
+func (noStore) Load(context.Context, Key, Position) (Header, []Entry, error) {
+	return Header{}, nil, errNoStore
+}
+func (noStore) Commit(context.Context, []*Write) error    { return errNoStore }
+func (noStore) Delete(context.Context, Key, int64) error  { return errNoStore }
+func (noStore) List(context.Context, Query) (Page, error) { return Page{}, errNoStore }
+func (noStore) Watch(context.Context) (*Watch, error)     { return nil, errNoStore }
 
 // New returns an engine for the local user, whose owner is empty.
 func New(cfg Config) *Engine {
@@ -76,8 +89,8 @@ func New(cfg Config) *Engine {
 	if c.used == nil {
 		c.used = func(context.Context, Key, bool) {}
 	}
-	c.slots.init(cmp.Or(cfg.CacheBytes, 32<<20))
-	c.commits.init(c.store)
+	c.slots = slots{most: cmp.Or(cfg.CacheBytes, 32<<20), byKey: make(map[Key]*slot)}
+	c.commits.store = c.store
 	c.meter = meter{quota: cfg.Quota, store: c.store, owners: make(map[string]*used)}
 	return &Engine{core: c}
 }
@@ -90,20 +103,10 @@ func (e *Engine) Owned(owner string) *Engine { return &Engine{core: e.core, owne
 func (e *Engine) Owner() string { return e.owner }
 
 // Limits returns the limits that apply, defaults filled in.
-func (e *Engine) Limits() Limits {
-	if e.core == nil {
-		return defaultLimits
-	}
-	return e.limits
-}
+func (e *Engine) Limits() Limits { return e.open().limits }
 
 // Now returns the engine's time.
-func (e *Engine) Now() time.Time {
-	if e.core == nil {
-		return precise(time.Now())
-	}
-	return precise(e.now())
-}
+func (e *Engine) Now() time.Time { return precise(e.open().now()) }
 
 // Begin creates session id and applies change to it. If there is such a
 // session, the error matches ErrExists.
@@ -155,64 +158,58 @@ func (e *Engine) Delete(ctx context.Context, id ID) error {
 	if err != nil {
 		return err
 	}
-	err = e.store.Delete(ctx, k, 0)
-	e.slots.forget(func(h *Header) bool { return h.Key == k })
-	e.meter.freed(k.Owner, false)
+	c := e.open()
+	err = c.store.Delete(ctx, k, 0)
+	c.slots.forget(func(h *Header) bool { return h.Key == k })
+	c.meter.freed(k.Owner, false)
 	return err
 }
 
 // Session returns a session as it is now, in every process.
 func (e *Engine) Session(ctx context.Context, id ID) (*Session, error) {
-	k, err := e.key(ctx, id, false)
-	if err != nil {
+	if _, err := e.key(ctx, id, false); err != nil {
 		return nil, err
 	}
-	return e.current(ctx, k)
+	return e.Peek(ctx, id)
 }
 
 // Peek is [Engine.Session] for a caller that compares sessions and shows nothing of this one: it does not count
 // as use; see [Config].
 func (e *Engine) Peek(ctx context.Context, id ID) (*Session, error) {
-	if _, err := e.open(); err != nil {
-		return nil, err
+	s, err := e.open().session(ctx, Key{Owner: e.owner, ID: id})
+	if err == nil && s.header.Expired(e.Now()) {
+		return nil, NotFound(id)
 	}
-	return e.current(ctx, Key{Owner: e.owner, ID: id})
+	return s, err
 }
 
-func (e *Engine) current(ctx context.Context, k Key) (*Session, error) {
-	s, err := e.session(ctx, k)
+// Entries returns a session's header and the entries of its log beyond a position, as
+// [Store.Load] does; all for the zero Position.
+func (e *Engine) Entries(ctx context.Context, id ID, have Position) (Header, []Entry, error) {
+	k, err := e.key(ctx, id, false)
 	if err != nil {
-		return nil, err
+		return Header{}, nil, err
 	}
-	if s.header.Expired(e.now()) {
-		return nil, NotFound(k.ID)
+	h, entries, err := e.open().store.Load(ctx, k, have)
+	if err == nil && h.Expired(e.Now()) {
+		return Header{}, nil, NotFound(id)
 	}
-	return s, nil
+	return h, entries, err
 }
 
 // Sessions lists the sessions that q selects. Only the engine of the local user
 // may list those of all owners.
 func (e *Engine) Sessions(ctx context.Context, q Query) (Page, error) {
-	c, err := e.open()
-	if err != nil {
-		return Page{}, err
-	}
-	q.Owner, q.Now = e.owner, e.Now()
-	q.AllOwners = q.AllOwners && e.owner == ""
-	return c.store.List(ctx, q)
+	e.narrow(&q.Owner, &q.AllOwners, &q.Now)
+	return e.open().store.List(ctx, q)
 }
 
 // AllSessions yields the headers of the sessions that q selects, in the order of
 // [Engine.Sessions]. It reads them in pages of q.Limit, or 500 if that is 0. It
 // ends after an error.
 func (e *Engine) AllSessions(ctx context.Context, q Query) iter.Seq2[Header, error] {
-	c, err := e.open()
-	if err != nil {
-		return func(yield func(Header, error) bool) { yield(Header{}, err) }
-	}
-	q.Owner, q.Now = e.owner, e.Now()
-	q.AllOwners = q.AllOwners && e.owner == ""
-	return headers(ctx, c.store, q)
+	e.narrow(&q.Owner, &q.AllOwners, &q.Now)
+	return headers(ctx, e.open().store, q)
 }
 
 // Search finds thoughts by their words; see [SearchQuery], and tells whether they still
@@ -220,44 +217,25 @@ func (e *Engine) AllSessions(ctx context.Context, q Query) iter.Seq2[Header, err
 // that it replaced are one hit. Only the engine of the local user may search the
 // sessions of all owners.
 func (e *Engine) Search(ctx context.Context, q SearchQuery) (Hits, error) {
-	c, err := e.open()
-	if err != nil {
-		return Hits{}, err
-	}
-	q.Owner, q.Now = e.owner, e.Now()
-	q.AllOwners = q.AllOwners && e.owner == ""
-	found, err := SearchStore(ctx, c.store, q)
+	e.narrow(&q.Owner, &q.AllOwners, &q.Now)
+	found, err := SearchStore(ctx, e.open().store, q)
 	if err == nil {
-		found.Hits, err = c.appraise(ctx, found.Hits)
+		found.Hits, err = e.open().appraise(ctx, found.Hits)
 	}
 	return found, err
 }
 
-// LastChange returns when a session of any owner was last changed, expired or not,
-// or the zero time if there are no sessions.
-func (e *Engine) LastChange(ctx context.Context) (time.Time, error) {
-	c, err := e.open()
-	if err != nil {
-		return time.Time{}, err
-	}
-	page, err := c.store.List(ctx, Query{AllOwners: true, Limit: 1})
-	if err != nil || len(page.Headers) == 0 {
-		return time.Time{}, err
-	}
-	return page.Headers[0].Updated, nil
+// narrow makes a query one for the sessions that e may see, now.
+func (e *Engine) narrow(owner *string, all *bool, now *time.Time) {
+	*owner, *all, *now = e.owner, *all && e.owner == "", e.Now()
 }
 
 // Sweep deletes the sessions that q selects, in batches that leave room for writers between
 // them, including sessions that begin while it runs. It returns how many it deleted. Only the
 // engine of the local user may delete those of others.
 func (e *Engine) Sweep(ctx context.Context, q SweepQuery) (int, error) {
-	c, err := e.open()
-	if err != nil {
-		return 0, err
-	}
-	if e.owner != "" {
-		q.Owner, q.AllOwners = e.owner, false
-	}
+	c := e.open()
+	q.Owner, q.AllOwners = e.owner, q.AllOwners && e.owner == ""
 	defer c.meter.freed("", true)
 	defer c.slots.forget(q.selects)
 	const batch = 200
@@ -271,58 +249,49 @@ func (e *Engine) Sweep(ctx context.Context, q SweepQuery) (int, error) {
 	}
 }
 
+// Usage returns what the store holds for each owner that has sessions, sorted by owner. Only
+// the engine of the local user sees other owners.
+func (e *Engine) Usage(ctx context.Context) ([]Usage, error) {
+	return UsageOf(ctx, e.open().store, UsageQuery{Owner: e.owner, AllOwners: e.owner == ""})
+}
+
 // Watch returns a watch of no sessions, of which [Watch.Add] adds some. It is told of
 // changes in any process. The caller closes it.
-func (e *Engine) Watch(ctx context.Context) (*Watch, error) {
-	c, err := e.open()
-	if err != nil {
-		return nil, err
-	}
-	return WatchStore(ctx, c.store)
-}
+func (e *Engine) Watch(ctx context.Context) (*Watch, error) { return WatchStore(ctx, e.open().store) }
 
 // key returns the key of a session that a call names.
 func (e *Engine) key(ctx context.Context, id ID, changes bool) (Key, error) {
-	if _, err := e.open(); err != nil {
-		return Key{}, err
-	}
 	if id == "" {
 		return Key{}, &Error{Code: CodeInvalidSession, Field: "sessionId", Msg: "the session id is empty"}
 	}
-	if err := checkName("sessionId", string(id), e.limits.Name, CodeInvalidSession); err != nil {
+	c := e.open()
+	if err := checkName("sessionId", string(id), c.limits.Name, CodeInvalidSession); err != nil {
 		return Key{}, err
 	}
 	k := Key{Owner: e.owner, ID: id}
-	e.used(ctx, k, changes)
+	c.used(ctx, k, changes)
 	return k, nil
 }
 
 // Stats are numbers of an engine since it was made, and at present, over all owners. They
 // name no owner and no session.
 type Stats struct {
-	CacheSessions int   // sessions in the cache
-	CacheBytes    int64 // memory that they take, about
-	CacheLimit    int64 // limit of that memory; negative for no cache
-	CacheHits     int64 // look-ups that found a session
-	CacheMisses   int64 // look-ups that did not
-
-	Waiting    int // changes that wait for a commit
-	Committing int // commits that the store has not answered yet
-	// Oldest is how long a commit has been under way that others wait for. OldestAlone is the
-	// same for those of sessions that another process has locked, which no other waits for.
-	Oldest, OldestAlone time.Duration
-
-	QuotaRefused int64 // changes that were refused by the quota
-	Swept        int64 // sessions that Sweep deleted
+	CacheSessions int           // sessions in the cache
+	CacheBytes    int64         // memory that they take, about
+	Waiting       int           // changes that wait for a commit
+	Committing    int           // commits that the store has not answered yet
+	Oldest        time.Duration // how long a commit has been under way that others wait for
+	QuotaRefused  int64         // changes that were refused by the quota
+	Swept         int64         // sessions that Sweep deleted
 }
 
 // Stats returns numbers for monitoring. They cost nothing but a lock.
-func (e *Engine) Stats() (s Stats) {
-	if e.core == nil {
-		return s
-	}
-	s.QuotaRefused, s.Swept = e.quotaRefused.Load(), e.swept.Load()
-	e.slots.stats(&s)
-	e.commits.stats(&s)
+func (e *Engine) Stats() Stats {
+	c := e.open()
+	s := Stats{QuotaRefused: c.quotaRefused.Load(), Swept: c.swept.Load()}
+	c.slots.mu.Lock()
+	s.CacheSessions, s.CacheBytes = len(c.slots.byKey), c.slots.bytes
+	c.slots.mu.Unlock()
+	c.commits.stats(&s)
 	return s
 }

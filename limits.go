@@ -1,11 +1,8 @@
 package sequent
 
 import (
-	"context"
-	"maps"
+	"cmp"
 	"slices"
-	"sync"
-	"time"
 	"unicode"
 	"unicode/utf8"
 )
@@ -20,21 +17,11 @@ type Limits struct {
 	Bytes    int // of a session's log, as [Header.Bytes] counts them; default 16 MiB
 }
 
-// defaultLimits are the limits of the zero Limits.
-var defaultLimits = Limits{Text: 64 << 10, Name: 128, Thoughts: 100_000, Branches: 1_000, Bytes: 16 << 20}
-
 func (l Limits) orDefaults() Limits {
-	fill := func(v *int, d int) {
-		if *v == 0 {
-			*v = d
-		}
+	d := Limits{Text: 64 << 10, Name: 128, Thoughts: 100_000, Branches: 1_000, Bytes: 16 << 20}
+	return Limits{
+		cmp.Or(l.Text, d.Text), cmp.Or(l.Name, d.Name), cmp.Or(l.Thoughts, d.Thoughts), cmp.Or(l.Branches, d.Branches), cmp.Or(l.Bytes, d.Bytes),
 	}
-	fill(&l.Text, defaultLimits.Text)
-	fill(&l.Name, defaultLimits.Name)
-	fill(&l.Thoughts, defaultLimits.Thoughts)
-	fill(&l.Branches, defaultLimits.Branches)
-	fill(&l.Bytes, defaultLimits.Bytes)
-	return l
 }
 
 func exceeds(n, limit int) bool { return limit > 0 && n > limit }
@@ -119,170 +106,6 @@ func checkLabel(key, value string, limit int) error {
 			"the label %.40q has %d bytes, the limit is %d", key, n, limit)
 	}
 	return nil
-}
-
-// A Quota limits what the sessions of one owner may hold together. A zero field means
-// no limit. Other processes' changes are noticed within ten seconds, so several processes
-// together can exceed a quota by what they store in that time.
-type Quota struct {
-	Bytes    int64 // sum of [Header.Bytes]
-	Sessions int
-}
-
-// A Usage is what a store holds for one owner.
-type Usage struct {
-	Owner    string
-	Sessions int
-	Thoughts int
-	Bytes    int64     // sum of [Header.Bytes]
-	Updated  time.Time // the latest [Header.Updated]
-}
-
-// A UsageQuery selects the owners of a usage.
-type UsageQuery struct {
-	Owner     string
-	AllOwners bool // ignore Owner
-}
-
-// usageAge is how old a usage may be with which a change is admitted, and refusalAge one
-// with which it is refused.
-const (
-	usageAge   = 10 * time.Second
-	refusalAge = time.Second
-)
-
-// A meter knows the usage of owners that have a quota.
-type meter struct {
-	quota Quota
-	store Store
-
-	mu     sync.Mutex // guards owners and what they have but reading
-	owners map[string]*used
-}
-
-// A used is the usage of one owner when it was read, and what this process has added since.
-type used struct {
-	growth
-	pending growth     // of changes that are admitted and not yet stored
-	stored  growth     // since the last read began
-	read    time.Time  // the zero time if it must be read
-	reading sync.Mutex // held while it is read
-}
-
-// A growth is what a change adds.
-type growth struct {
-	bytes    int64
-	sessions int
-}
-
-func (g *growth) add(o growth) { g.bytes, g.sessions = g.bytes+o.bytes, g.sessions+o.sessions }
-
-func (g growth) negative() growth { return growth{-g.bytes, -g.sessions} }
-
-func (m *meter) limits() bool { return m.quota.Bytes > 0 || m.quota.Sessions > 0 }
-
-// of returns what is known of an owner. The caller holds mu.
-func (m *meter) of(owner string) *used {
-	u := m.owners[owner]
-	if u == nil {
-		u = new(used)
-		m.owners[owner] = u
-	}
-	return u
-}
-
-// refresh reads the usage of an owner unless it was read in the last age. It reports whether
-// it did.
-func (m *meter) refresh(ctx context.Context, owner string, age time.Duration) (bool, error) {
-	if !m.limits() {
-		return false, nil
-	}
-	m.mu.Lock()
-	if len(m.owners) > 10_000 { // owners that are gone take no memory
-		maps.DeleteFunc(m.owners, func(_ string, u *used) bool { return u.pending == growth{} })
-	}
-	u := m.of(owner)
-	m.mu.Unlock()
-	u.reading.Lock()
-	defer u.reading.Unlock()
-	m.mu.Lock()
-	fresh := time.Since(u.read) < age
-	u.stored = growth{}
-	m.mu.Unlock()
-	if fresh {
-		return false, nil
-	}
-	begun := time.Now()
-	all, err := UsageOf(ctx, m.store, UsageQuery{Owner: owner})
-	if err != nil {
-		return false, err
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	u.read, u.growth = begun, u.pending // the store may have read before what was stored meanwhile: it counts twice
-	u.growth.add(u.stored)
-	for _, one := range all {
-		u.growth.add(growth{one.Bytes, one.Sessions})
-	}
-	return true, nil
-}
-
-// admit counts what a change adds, or returns why the quota refuses it.
-func (m *meter) admit(owner string, g growth) error {
-	if !m.limits() {
-		return nil
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	u := m.of(owner)
-	const fix = "delete sessions that are no longer needed, or ask for a larger quota"
-	switch {
-	case m.quota.Bytes > 0 && g.bytes > 0 && u.bytes+g.bytes > m.quota.Bytes:
-		return Errorf(CodeQuotaExceeded, "", fix,
-			"your sessions have %d bytes, this call adds %d, and the quota is %d", u.bytes, g.bytes, m.quota.Bytes)
-	case m.quota.Sessions > 0 && g.sessions > 0 && u.sessions+g.sessions > m.quota.Sessions:
-		return Errorf(CodeQuotaExceeded, "", fix, "you have as many sessions as the quota allows: %d", m.quota.Sessions)
-	}
-	u.growth.add(g)
-	u.pending.add(g)
-	return nil
-}
-
-// settle ends what admit has begun: the change is stored, or adds nothing.
-func (m *meter) settle(owner string, g growth, stored bool) {
-	if !m.limits() {
-		return
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	u := m.of(owner)
-	u.pending.add(g.negative())
-	if stored {
-		u.stored.add(g)
-	} else {
-		u.growth.add(g.negative())
-	}
-}
-
-// freed makes the usage of owners be read again, after a deletion: of one owner or of all.
-func (m *meter) freed(owner string, all bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for name, u := range m.owners {
-		if all || name == owner {
-			u.read = time.Time{}
-		}
-	}
-}
-
-// Usage returns what the store holds for each owner that has sessions, sorted by owner. Only
-// the engine of the local user sees other owners.
-func (e *Engine) Usage(ctx context.Context) ([]Usage, error) {
-	c, err := e.open()
-	if err != nil {
-		return nil, err
-	}
-	return UsageOf(ctx, c.store, UsageQuery{Owner: e.owner, AllOwners: e.owner == ""})
 }
 
 // entryOverhead is what an entry takes beside its texts: numbers, a salt, a hash.

@@ -85,7 +85,7 @@ func (m *MemoryStore) commit(w *Write) {
 		m.sessions = make(map[Key]*memSession)
 	}
 	m.sessions[k] = s
-	m.feed.Written(k)
+	m.feed.Touched(k.Topic())
 }
 
 // Delete implements [Store].

@@ -3,8 +3,6 @@ package sequent
 import (
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"maps"
 	"reflect"
 	"slices"
@@ -55,82 +53,58 @@ func (e *Engine) Restore(ctx context.Context, h Header, entries []Entry) (Restor
 	if err := e.checkRestored(&h, entries); err != nil {
 		return 0, err
 	}
-	for range maxAttempts { // other writers may change the session meanwhile
-		outcome, raced, err := e.restore(ctx, h, entries)
-		if !raced {
-			return outcome, err
-		}
-	}
-	return 0, Errorf(CodeConflict, "sessionId", "try again", "the session %q keeps changing", h.ID)
+	var outcome Restored
+	_, err = e.open().commit(k, plan{ctx: ctx, restore: func(base *Session) (next *Session, added []Entry, err error) {
+		outcome, next, added, err = base.restore(h, entries)
+		return next, added, err
+	}})
+	return outcome, err
 }
 
-// restore tries once.
-func (e *Engine) restore(ctx context.Context, h Header, entries []Entry) (outcome Restored, raced bool, err error) {
-	now, have, err := e.store.Load(ctx, h.Key, Position{})
-	exists := err == nil
-	if exists && now.Expired(e.now()) {
-		err = e.store.Delete(ctx, h.Key, now.Epoch)
-		exists, now, have = false, Header{}, nil
-	}
-	if err != nil && !errors.Is(err, ErrNotFound) {
-		return 0, false, err
-	}
-	outcome = RestoredNew
-	if exists {
-		if outcome, err = compare(now, have, h, entries); err != nil || outcome == RestoredNothing {
-			return outcome, false, err
+// restore returns the session as h and entries have it, with what that adds to the log of s, or
+// s itself if it has all of that.
+func (s *Session) restore(h Header, entries []Entry) (outcome Restored, next *Session, added []Entry, err error) {
+	now := &s.header
+	joins := h.Entries >= now.Entries && (now.Entries == 0 || entries[now.Entries-1].Hash == now.Head) // it is the same chain
+	log := Thoughts(entries)
+	for t := range s.All() {
+		if i := t.Seq - 1; !joins && i < len(log) && !sameThought(t, log[i]) {
+			return 0, nil, nil, Errorf(CodeSessionExists, "sessionId", "delete that session first, or keep it",
+				"there is another session %q: they differ from thought %d of the log on", h.ID, t.Seq)
 		}
 	}
-	w := &Write{
-		Base: now.Position(), Header: h,
-		Rebase: func(Header, []Entry) bool { raced = true; return false },
+	switch {
+	case now.Version == 0:
+		outcome = RestoredNew
+	case h.Len > now.Len, joins && h.Entries > now.Entries, h.Len == now.Len && h.Updated.After(now.Updated) && !sameHeader(*now, h):
+		outcome = RestoredMore
+	default:
+		return RestoredNothing, s, nil, nil
 	}
-	w.Header.Epoch, w.Header.Version = cmp.Or(now.Epoch, newEpoch()), now.Version+1
-	w.Entries = w.Header.join(now, have, entries)
-	for i := range w.Entries {
-		w.Header.Bytes += w.Entries[i].size()
+	h.Epoch, h.Version, h.Bytes = cmp.Or(now.Epoch, newEpoch()), now.Version+1, now.Bytes
+	if joins && h.Entries > 0 {
+		added = entries[now.Entries:]
+	} else {
+		added = s.reprove(&h, entries)
 	}
-	w.Header.Seal = w.Header.Digest()
-	err = e.commits.commit(ctx, w)
-	return outcome, raced && err == nil, err
+	for i := range added {
+		h.Bytes += added[i].size()
+	}
+	h.Seal = h.Digest()
+	return outcome, s.with(h, added), added, nil
 }
 
-// join returns what a store that has an earlier state of a session (now, have) must add
-// to its log, so that it has that of h. The thoughts of the earlier state are the first
-// of entries. If its proofs are, too, the others are added as they are. Otherwise what
-// follows those thoughts gets new proofs, and h the end of the store's chain.
-func (h *Header) join(now Header, have, entries []Entry) []Entry {
-	h.Bytes = now.Bytes
-	if h.Entries > 0 && continues(have, entries) {
-		return entries[len(have):]
-	}
-	first := now.Len // the index of the first entry after the thoughts that the store has
+// reprove returns the entries that follow the thoughts of s, with one about what else h says.
+// They get new proofs, and h the end of the chain, because those that they have do not follow s.
+func (s *Session) reprove(h *Header, entries []Entry) []Entry {
+	first := 0
 	for i := range entries {
-		if entries[i].Kind == KindThought && entries[i].Thought.Seq == now.Len {
+		if entries[i].Kind == KindThought && entries[i].Thought.Seq == s.Len() {
 			first = i + 1
 		}
 	}
 	tail := slices.Clone(entries[first:])
-	if body := restated(&now, h, tail); len(body) > 0 {
-		tail = append(tail, Entry{Kind: KindHeader, At: h.Updated, Body: body})
-	}
-	h.Entries, h.Head = now.Entries, now.Head
-	h.Prove(tail)
-	return tail
-}
-
-// continues reports whether the entries begin with those of the store. A text may be masked
-// in one of them.
-func continues(have, entries []Entry) bool {
-	return len(have) <= len(entries) && slices.EqualFunc(have, entries[:len(have)], func(a, b Entry) bool {
-		return a.Place == b.Place && a.Hash == b.Hash
-	})
-}
-
-// restated returns the fields in which h differs from what follows from an earlier
-// header and the entries after it.
-func restated(now, h *Header, tail []Entry) Body {
-	said, fields := now.fields(), h.fields()
+	said, fields := s.header.fields(), h.fields()
 	for i := range tail {
 		tail[i].say(said)
 		said["title"] = cmp.Or(said["title"], title(tail[i].Thought.Text))
@@ -143,30 +117,12 @@ func restated(now, h *Header, tail []Entry) Body {
 			}
 		}
 	}
-	return body
-}
-
-// compare returns what Restore has to add to the store's session.
-func compare(now Header, have []Entry, h Header, entries []Entry) (Restored, error) {
-	a, b := thoughtsOf(have), thoughtsOf(entries)
-	for i := range min(len(a), len(b)) {
-		if (a[i].Place != b[i].Place || a[i].Hash != b[i].Hash) && !sameThought(a[i].Thought, b[i].Thought) {
-			return 0, Errorf(CodeSessionExists, "sessionId", "delete that session first, or keep it",
-				"there is another session %q: they differ from thought %d of the log on", h.ID, i+1)
-		}
+	if len(body) > 0 {
+		tail = append(tail, Entry{Kind: KindHeader, At: h.Updated, Body: body})
 	}
-	switch {
-	case h.Len > now.Len, len(entries) > len(have) && continues(have, entries):
-		return RestoredMore, nil
-	case h.Len < now.Len || !h.Updated.After(now.Updated) || sameHeader(now, h):
-		return RestoredNothing, nil
-	}
-	return RestoredMore, nil
-}
-
-// thoughtsOf returns the entries that are thoughts.
-func thoughtsOf(entries []Entry) []Entry {
-	return slices.DeleteFunc(slices.Clone(entries), func(e Entry) bool { return e.Kind != KindThought })
+	h.Entries, h.Head = s.header.Entries, s.header.Head
+	h.Prove(tail)
+	return tail
 }
 
 // sameThought reports whether all fields but the time agree.
@@ -186,40 +142,38 @@ func (e *Engine) checkRestored(h *Header, entries []Entry) error {
 	if err := checkProofs(h, entries); err != nil {
 		return err
 	}
+	limits := e.Limits()
 	l := newLedger(0)
-	h.Bytes, h.Revisions, h.Notes = 0, 0, 0
+	h.Revisions, h.Notes = 0, 0
 	for i := range entries {
-		entry := &entries[i]
-		h.Bytes += entry.size()
+		entry, t := &entries[i], &entries[i].Thought
+		if entry.Kind == KindNote {
+			h.Notes++
+		}
 		if entry.Kind != KindThought {
-			if err := checkOther(entry, e.limits); err != nil {
+			if err := checkOther(entry, limits); err != nil {
 				return err
-			}
-			if entry.Kind == KindNote {
-				h.Notes++
 			}
 			continue
 		}
-		t := &entry.Thought
-		if err := e.checkNextRestored(l, t); err != nil {
+		n := len(l.thoughts)
+		if t.Seq != n+1 || t.After < 0 || t.After > n || t.Supersedes < 0 || t.Supersedes > n {
+			return Errorf(CodeInvalidThought, "seq", "",
+				"thought %d of the log cannot be there: its place is given as %d, it follows thought %d, and it supersedes thought %d", n+1, t.Seq, t.After, t.Supersedes)
+		}
+		if err := cmp.Or(checkDraft(&t.Draft, limits), l.checkNext(&t.Draft, n, limits), checkLabels(t.Labels, limits.Text)); err != nil {
 			return err
 		}
 		if t.Seq == 1 {
 			h.Request = t.Request
 		}
-		if h.Title == "" {
-			h.Title = title(t.Text)
-		}
+		h.Title = cmp.Or(h.Title, title(t.Text))
 		h.Revisions += t.revisions()
 		l.push(*t)
-		if exceeds(len(l.lines)-1, e.limits.Branches) {
-			return Errorf(CodeLimitExceeded, "branch", "",
-				"the session has more than %d branches, the limit", e.limits.Branches)
-		}
 	}
 	h.Len, h.Branches = len(l.thoughts), len(l.lines)-1
-	if err := e.limits.checkBytes(h, entries); err != nil {
-		return err
+	if exceeds(h.Branches, limits.Branches) {
+		return Errorf(CodeLimitExceeded, "branch", "", "the session has more than %d branches, the limit", limits.Branches)
 	}
 	return e.checkRestoredHeader(h, entries)
 }
@@ -244,28 +198,11 @@ func checkProofs(h *Header, entries []Entry) error {
 	return nil
 }
 
-// checkNextRestored refuses a thought that cannot follow those of l.
-func (e *Engine) checkNextRestored(l *ledger, t *Thought) error {
-	i := len(l.thoughts)
-	switch {
-	case t.Seq != i+1:
-		return invalidLog(i, "its place in the log is given as %d", t.Seq)
-	case t.After < 0 || t.After > i:
-		return invalidLog(i, "it follows thought %d, which is not before it", t.After)
-	case t.Supersedes < 0 || t.Supersedes > i:
-		return invalidLog(i, "it supersedes thought %d, which is not before it", t.Supersedes)
-	}
-	return cmp.Or(checkDraft(&t.Draft, e.limits), l.checkNext(&t.Draft, i, e.limits), checkLabels(t.Labels, e.limits.Text))
-}
-
 // checkOther refuses an entry that is not a thought and that no program can have
 // recorded.
 func checkOther(entry *Entry, limits Limits) error {
 	if entry.Kind == "" {
 		return &Error{Code: CodeInvalidSession, Field: "kind", Msg: "an entry of the log has no kind"}
-	}
-	if err := checkName("kind", string(entry.Kind), limits.Name, CodeInvalidSession); err != nil {
-		return err
 	}
 	for name, v := range entry.Body {
 		if text, ok := v.(string); ok {
@@ -274,42 +211,26 @@ func checkOther(entry *Entry, limits Limits) error {
 			}
 		}
 	}
-	return nil
+	return checkName("kind", string(entry.Kind), limits.Name, CodeInvalidSession)
 }
 
 func (e *Engine) checkRestoredHeader(h *Header, log []Entry) error {
-	if err := checkState(h.State); err != nil {
-		return err
-	}
-	if err := checkScope(h.Scope, h.Dialect, e.limits); err != nil {
-		return err
-	}
-	for name, value := range h.Origin.fields() {
-		if err := checkName(name, *value, maxOrigin, CodeInvalidSession); err != nil {
-			return err
-		}
-	}
-	for _, n := range [][2]string{{"title", h.Title}, {"conclusion", h.Conclusion}} {
-		if err := checkText(n[0], n[1], e.limits.Text); err != nil {
-			return err
-		}
-	}
-	if err := checkLabels(h.Labels, e.limits.Text); err != nil {
-		return err
-	}
+	limits := e.Limits()
 	first := cmp.Or(h.Created, e.Now())
 	last := first
 	if len(log) > 0 {
 		first, last = log[0].At, log[len(log)-1].At
 	}
 	h.Created, h.Updated, h.Expires = precise(cmp.Or(h.Created, first)), precise(cmp.Or(h.Updated, last)), precise(h.Expires)
-	if h.Expired(e.now()) {
+	if h.Expired(e.Now()) {
 		return Errorf(CodeInvalidSession, "expires", "remove its time of expiry to keep it",
 			"the session has expired at %s", h.Expires.Format("2006-01-02 15:04:05 UTC"))
 	}
-	return nil
-}
-
-func invalidLog(i int, format string, args ...any) error {
-	return Errorf(CodeInvalidThought, "seq", "", "thought %d of the log cannot be: %s", i+1, fmt.Sprintf(format, args...))
+	for name, value := range h.Origin.fields() {
+		if err := checkName(name, *value, maxOrigin, CodeInvalidSession); err != nil {
+			return err
+		}
+	}
+	return cmp.Or(checkState(h.State), checkScope(h.Scope, h.Dialect, limits), checkLabels(h.Labels, limits.Text),
+		checkText("title", h.Title, limits.Text), checkText("conclusion", h.Conclusion, limits.Text))
 }

@@ -1,7 +1,6 @@
 package sequent_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -175,26 +174,6 @@ func TestRestoreTogether(t *testing.T) {
 	if err != nil || chain(slices.Collect(s.All())) != chain(slices.Collect(whole.All())) {
 		t.Errorf("got %v, %v", s, err)
 	}
-}
-
-// A store that does not show a session which it has is not asked for ever.
-func TestRestoreGivesUp(t *testing.T) {
-	store := hidingStore{sequent.NewMemoryStore()}
-	e := sequent.New(sequent.Config{Store: store})
-	log := []sequent.Thought{{Seq: 1, Draft: sequent.Draft{Number: 1, Total: 1, Text: "a"}}}
-	h := sequent.Header{Key: sequent.Key{ID: "x"}, State: sequent.Completed}
-	if _, err := e.Restore(t.Context(), h, sequent.Entries(log)); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := e.Restore(t.Context(), h, sequent.Entries(log)); !errors.Is(err, sequent.ErrConflict) {
-		t.Errorf("got %v, want a conflict", err)
-	}
-}
-
-type hidingStore struct{ sequent.Store }
-
-func (hidingStore) Load(context.Context, sequent.Key, sequent.Position) (sequent.Header, []sequent.Entry, error) {
-	return sequent.Header{}, nil, sequent.ErrNotFound
 }
 
 // A session keeps the longest scope that a dialect can give it.

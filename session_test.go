@@ -54,6 +54,16 @@ func from(origin int, d sequent.Draft) sequent.Draft {
 	return d
 }
 
+// verify checks the log of a session as the store has it.
+func verify(t *testing.T, e *sequent.Engine, id sequent.ID) sequent.Verification {
+	t.Helper()
+	h, log, err := e.Entries(t.Context(), id, sequent.Position{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sequent.Verify(h, log)
+}
+
 // chain writes steps as "number@seq", joined by spaces.
 func chain(path []sequent.Thought) string {
 	var words []string

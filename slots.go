@@ -1,7 +1,6 @@
 package sequent
 
 import (
-	"container/list"
 	"context"
 	"errors"
 	"fmt"
@@ -10,17 +9,14 @@ import (
 	"sync/atomic"
 )
 
-// Slots are the sessions that this process knows: those in use, and the most recently used
-// ones within a number of bytes.
+// Slots are the sessions that this process knows: those in use, and others within a number of
+// bytes.
 type slots struct {
 	most int64
 
-	mu     sync.Mutex
-	byKey  map[Key]*slot
-	recent *list.List // slots, most recently used first
-	bytes  int64
-	hits   int64
-	misses int64
+	mu    sync.Mutex
+	byKey map[Key]*slot
+	bytes int64
 }
 
 // A slot is a session that this process knows. Who changes the session holds the lock.
@@ -30,13 +26,8 @@ type slot struct {
 	session atomic.Pointer[Session] // as committed; nil if it must be read
 
 	// Guarded by slots.mu:
-	users   int
-	bytes   int64 // of the session when it was last used
-	element *list.Element
-}
-
-func (c *slots) init(most int64) {
-	c.most, c.byKey, c.recent = most, make(map[Key]*slot), list.New()
+	users int
+	bytes int64 // of the session when it was last used
 }
 
 // enter returns the slot of a session. The caller calls leave.
@@ -46,49 +37,40 @@ func (c *slots) enter(k Key) *slot {
 	sl := c.byKey[k]
 	if sl == nil {
 		sl = &slot{key: k, locked: make(chan struct{}, 1)}
-		sl.element = c.recent.PushFront(sl)
 		c.byKey[k] = sl
-	} else {
-		c.recent.MoveToFront(sl.element)
-	}
-	if sl.session.Load() == nil {
-		c.misses++
-	} else {
-		c.hits++
 	}
 	sl.users++
 	return sl
 }
 
-// leave ends the use of a slot, and forgets sessions that are beyond the limit.
+// leave ends the use of a slot, and forgets sessions beyond the limit, in no order. The one
+// that was used stays even if it alone exceeds the limit: otherwise each use would read it whole.
 func (c *slots) leave(sl *slot) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	sl.users--
+	s := sl.session.Load()
 	c.bytes -= sl.bytes
-	sl.bytes = sl.session.Load().size()
+	sl.bytes = s.size()
 	c.bytes += sl.bytes
-	if sl.users == 0 && sl.session.Load() == nil {
+	if s == nil || c.most < 0 {
 		c.drop(sl)
 	}
-	for el := c.recent.Back(); el != nil && c.bytes > max(c.most, 0); {
-		sl := el.Value.(*slot)
-		el = el.Prev()
-		// The most recent one stays even if it alone exceeds the limit: otherwise each use
-		// would read it whole again.
-		if sl.users == 0 && (el != nil || c.most < 0) {
-			c.drop(sl)
+	for _, other := range c.byKey {
+		if c.bytes <= c.most {
+			break
+		}
+		if other != sl {
+			c.drop(other)
 		}
 	}
 }
 
 // drop forgets a slot that is not in use.
 func (c *slots) drop(sl *slot) {
-	c.bytes -= sl.bytes
-	c.recent.Remove(sl.element)
-	delete(c.byKey, sl.key)
-	if len(c.byKey) == 0 {
-		c.byKey = make(map[Key]*slot) // a map does not shrink
+	if sl.users == 0 {
+		c.bytes -= sl.bytes
+		delete(c.byKey, sl.key)
 	}
 }
 
@@ -98,17 +80,10 @@ func (c *slots) forget(deleted func(*Header) bool) {
 	defer c.mu.Unlock()
 	for _, sl := range c.byKey {
 		if s := sl.session.Load(); s != nil && deleted(&s.header) {
-			if sl.session.Store(nil); sl.users == 0 {
-				c.drop(sl)
-			}
+			sl.session.Store(nil)
+			c.drop(sl)
 		}
 	}
-}
-
-func (c *slots) stats(s *Stats) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	s.CacheSessions, s.CacheBytes, s.CacheLimit, s.CacheHits, s.CacheMisses = len(c.byKey), c.bytes, c.most, c.hits, c.misses
 }
 
 // size estimates what a session takes in memory. A log has its texts, and about 300 bytes
@@ -166,23 +141,22 @@ func (s *Session) positionOrNone() Position {
 // all if they do not continue s. A session whose entries or header are not what was recorded
 // has a fault, and the thoughts up to the first that cannot be there.
 func (s *Session) with(h Header, tail []Entry) *Session {
-	if s != nil && s.positionOrNone() == h.Position() {
+	have := s.positionOrNone()
+	if s != nil && have == h.Position() {
 		return s
 	}
-	next := &Session{header: h, log: newLedger(len(tail))}
+	next := &Session{header: h}
 	var v Verification
-	n := 0 // thoughts of next
-	if have := s.positionOrNone(); have.Entries > 0 && h.Continues(have, tail) {
-		next.log, next.notes, next.decisions, n = s.log, s.notes, s.decisions, s.Len()
+	if have.Entries > 0 && h.Continues(have, tail) {
+		next.log, next.notes, next.decisions = s.log, s.notes, s.decisions
 		v = Verification{Entries: have.Entries, Head: have.Head, thoughts: s.Len()}
-		if v.tail(&h, tail); v.Fault == nil {
-			v.Fault = checkSeal(&h)
-		}
 	} else {
-		v = Verify(h, tail)
+		next.log = newLedger(len(tail))
 	}
+	had := v.thoughts
+	v.verify(&h, tail)
 	next.fault = v.Fault
-	before := n
+	n := had
 	for i := range tail {
 		t := &tail[i].Thought
 		if tail[i].Kind != KindThought {
@@ -195,9 +169,9 @@ func (s *Session) with(h Header, tail []Entry) *Session {
 		next.log = next.log.with(*t)
 		n++
 	}
-	next.mark(tail, before)
+	next.mark(tail, had)
 	next.header.Len = n
-	if s != nil && (before == 0 || s.lost != nil) {
+	if s != nil && (had == 0 || s.lost != nil) {
 		next.lost = s.lostIn(next)
 	}
 	return next

@@ -140,6 +140,21 @@ type Write struct {
 	Err error
 }
 
+// A Usage is what a store holds for one owner.
+type Usage struct {
+	Owner    string
+	Sessions int
+	Thoughts int
+	Bytes    int64     // sum of [Header.Bytes]
+	Updated  time.Time // the latest [Header.Updated]
+}
+
+// A UsageQuery selects the owners of a usage.
+type UsageQuery struct {
+	Owner     string
+	AllOwners bool // ignore Owner
+}
+
 // A SweepQuery selects the sessions to delete: those that meet all conditions.
 // The zero SweepQuery selects all sessions of the local user.
 type SweepQuery struct {

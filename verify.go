@@ -1,7 +1,6 @@
 package sequent
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -68,25 +67,12 @@ type Verification struct {
 // elsewhere.
 func Verify(h Header, entries []Entry) Verification {
 	var v Verification
-	v.tail(&h, entries)
-	if v.Fault == nil {
-		v.Fault = checkHeader(&h, entries)
-	}
-	if v.Fault == nil {
-		v.Fault = checkSeal(&h)
-	}
+	v.verify(&h, entries)
 	return v
 }
 
-func checkSeal(h *Header) *Fault {
-	if h.Seal != h.Digest() {
-		return &Fault{Kind: FaultHeader}
-	}
-	return nil
-}
-
-// tail checks the entries of h that follow those that v has seen, and that h has no others.
-func (v *Verification) tail(h *Header, entries []Entry) {
+// verify checks h, and the entries that follow those that v has seen.
+func (v *Verification) verify(h *Header, entries []Entry) {
 	for i := range entries {
 		if v.Fault = v.check(&entries[i], entries[i:]); v.Fault != nil {
 			return
@@ -99,6 +85,8 @@ func (v *Verification) tail(h *Header, entries []Entry) {
 		v.Fault = &Fault{Kind: FaultHeader, Field: "head"}
 	case v.thoughts != h.Len:
 		v.Fault = &Fault{Kind: FaultHeader, Field: "len"}
+	default:
+		v.Fault = checkHeader(h, entries)
 	}
 }
 
@@ -134,13 +122,13 @@ func (v *Verification) misplaced(rest []Entry) *Fault {
 		return &Fault{Kind: FaultReordered, Place: e.Place, Seq: e.Thought.Seq}
 	}
 	f := &Fault{Kind: FaultMissing, Place: want}
-	if next := thoughtsOf(rest); len(next) > 0 && next[0].Thought.Seq > v.thoughts+1 { // otherwise an entry of another kind is missing
+	if next := Thoughts(rest); len(next) > 0 && next[0].Seq > v.thoughts+1 { // otherwise an entry of another kind is missing
 		f.Seq = v.thoughts + 1
 	}
 	return f
 }
 
-// checkHeader compares the header with the fields that entries say. A title that was taken
+// checkHeader compares the header with its seal, and with the fields that entries say. A title that was taken
 // from the first thought is not among them.
 func checkHeader(h *Header, entries []Entry) *Fault {
 	want := make(map[string]string)
@@ -152,6 +140,9 @@ func checkHeader(h *Header, entries []Entry) *Fault {
 		if have[name] != want[name] {
 			return &Fault{Kind: FaultHeader, Field: name}
 		}
+	}
+	if h.Seal != h.Digest() {
+		return &Fault{Kind: FaultHeader}
 	}
 	return nil
 }
@@ -192,26 +183,3 @@ func (h *Header) fields() map[string]string {
 
 // labelPrefix begins the name of a field that is a label.
 const labelPrefix = "labels."
-
-// Entries returns a session's header and the entries of its log beyond a position, as
-// [Store.Load] does; all for the zero Position.
-func (e *Engine) Entries(ctx context.Context, id ID, have Position) (Header, []Entry, error) {
-	k, err := e.key(ctx, id, false)
-	if err != nil {
-		return Header{}, nil, err
-	}
-	h, entries, err := e.store.Load(ctx, k, have)
-	if err == nil && h.Expired(e.now()) {
-		return Header{}, nil, NotFound(id)
-	}
-	return h, entries, err
-}
-
-// Verify checks the log of a session as the store has it; see the function [Verify].
-func (e *Engine) Verify(ctx context.Context, id ID) (Verification, error) {
-	h, entries, err := e.Entries(ctx, id, Position{})
-	if err != nil {
-		return Verification{}, err
-	}
-	return Verify(h, entries), nil
-}

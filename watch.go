@@ -1,6 +1,7 @@
 package sequent
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -8,7 +9,6 @@ import (
 	"maps"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
@@ -16,10 +16,8 @@ import (
 // change to it, and returns its watches. The zero Feed is ready for use. All methods may be
 // called concurrently and none blocks.
 type Feed struct {
-	watches atomic.Int64 // how many there are
-
 	mu   sync.Mutex // guards what follows, and the watches
-	open map[*Watch]struct{}
+	open map[*Watch]bool
 	err  error // of a closed feed
 }
 
@@ -47,24 +45,15 @@ var anyTopic = Key{}.Topic()
 
 // A Watch reports which sessions of a set have changed. A change after [Watch.Add]
 // is reported however late Wait is called. Changes of one session that Wait has not
-// returned yet are one notice. All methods may be called concurrently.
+// returned yet are reported once. All methods may be called concurrently.
 type Watch struct {
 	feed   *Feed
-	signal chan struct{}             // capacity one; receives when there are notices or the watch ends
+	signal chan struct{}             // capacity one; receives when a session is due or the watch ends
 	poll   func(ctx context.Context) // looks for changes; nil if the store reports them
 
 	// Guarded by feed.mu:
-	keys   map[Topic][]Key
-	due    map[Key]bool // written, by key
-	closed bool
-}
-
-// A Notice reports that a session may have changed.
-type Notice struct {
-	Key Key // the zero Key if any session may have changed
-	// Written means that this process has changed the session, which existed
-	// afterwards. Otherwise it may have been deleted or be unchanged: read it.
-	Written bool
+	keys map[Topic][]Key
+	due  map[Key]bool
 }
 
 // Watch returns a watch of no sessions. The caller must close it.
@@ -73,44 +62,28 @@ func (f *Feed) Watch() *Watch {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.open == nil {
-		f.open = make(map[*Watch]struct{})
+		f.open = make(map[*Watch]bool)
 	}
-	f.open[w] = struct{}{}
-	f.watches.Add(1)
+	f.open[w] = true
 	return w
 }
 
 // Watched reports whether there are watches.
-func (f *Feed) Watched() bool { return f.watches.Load() > 0 }
-
-// Written reports sessions that this process has changed and that exist.
-func (f *Feed) Written(keys ...Key) {
-	if len(keys) == 0 || !f.Watched() {
-		return
-	}
+func (f *Feed) Watched() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for w := range f.open {
-		for _, k := range keys {
-			w.report(k.Topic(), k, true)
-		}
-		w.report(anyTopic, Key{}, false)
-	}
+	return len(f.open) > 0
 }
 
-// Touched reports sessions that have been deleted, or that another process may have
-// changed.
+// Touched reports sessions that may have changed or been deleted, by whatever process.
 func (f *Feed) Touched(topics ...Topic) {
-	if len(topics) == 0 || !f.Watched() {
-		return
-	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for w := range f.open {
 		for _, t := range topics {
-			w.report(t, Key{}, false)
+			w.report(t)
+			w.report(anyTopic)
 		}
-		w.report(anyTopic, Key{}, false)
 	}
 }
 
@@ -120,7 +93,7 @@ func (f *Feed) Lost() {
 	defer f.mu.Unlock()
 	for w := range f.open {
 		for t := range w.keys {
-			w.report(t, Key{}, false)
+			w.report(t)
 		}
 	}
 }
@@ -137,12 +110,10 @@ func (f *Feed) Close(err error) {
 	}
 }
 
-// report adds the sessions of a topic to what is due. If this process has written one of them,
-// it is that one alone that has surely changed. The caller holds feed.mu.
-func (w *Watch) report(t Topic, by Key, written bool) {
+// report adds the sessions of a topic to what is due. The caller holds feed.mu.
+func (w *Watch) report(t Topic) {
 	for _, k := range w.keys[t] {
-		before, due := w.due[k]
-		w.due[k] = written && k == by && (before || !due) // a deletion may be reported before an earlier change
+		w.due[k] = true
 		w.wake()
 	}
 }
@@ -159,21 +130,21 @@ func (w *Watch) wake() {
 func (w *Watch) Add(k Key) {
 	w.feed.mu.Lock()
 	defer w.feed.mu.Unlock()
-	if t := k.Topic(); !w.closed && !slices.Contains(w.keys[t], k) {
+	if t := k.Topic(); !slices.Contains(w.keys[t], k) {
 		w.keys[t] = append(w.keys[t], k)
 	}
 }
 
-// Wait waits until sessions of the watch may have changed and returns a notice for
-// each of them. The error wraps ctx.Err() when ctx is done; it is that of the store when the
-// store has been closed, and has the code CodeCanceled after Close.
-func (w *Watch) Wait(ctx context.Context) ([]Notice, error) {
+// Wait waits until sessions of the watch may have changed, and returns them: each may have been
+// deleted or be unchanged. The error wraps ctx.Err() when ctx is done; it is that of the store when
+// the store has been closed, and has the code CodeCanceled after Close.
+func (w *Watch) Wait(ctx context.Context) ([]Key, error) {
 	for {
 		if err := ctx.Err(); err != nil {
 			return nil, canceled(err)
 		}
-		if notices, err := w.take(); len(notices) > 0 || err != nil {
-			return notices, err
+		if due, err := w.take(); len(due) > 0 || err != nil {
+			return due, err
 		}
 		var poll <-chan time.Time
 		if w.poll != nil {
@@ -189,32 +160,25 @@ func (w *Watch) Wait(ctx context.Context) ([]Notice, error) {
 }
 
 // take returns what is due.
-func (w *Watch) take() (notices []Notice, err error) {
+func (w *Watch) take() ([]Key, error) {
 	w.feed.mu.Lock()
 	defer w.feed.mu.Unlock()
 	switch {
-	case w.closed:
+	case !w.feed.open[w]:
 		return nil, canceled(context.Canceled)
 	case w.feed.err != nil:
 		return nil, w.feed.err
 	}
-	for k, written := range w.due {
-		notices = append(notices, Notice{k, written})
-	}
+	due := slices.Collect(maps.Keys(w.due))
 	clear(w.due)
-	return notices, nil
+	return due, nil
 }
 
 // Close ends the watch.
 func (w *Watch) Close() {
 	w.feed.mu.Lock()
 	defer w.feed.mu.Unlock()
-	if w.closed {
-		return
-	}
-	w.closed = true
 	delete(w.feed.open, w)
-	w.feed.watches.Add(-1)
 	w.wake()
 }
 
@@ -222,35 +186,27 @@ func (w *Watch) Close() {
 const pollInterval = time.Second
 
 // WatchStore does what [Watcher] says with any store. The watch of a store that is no Watcher
-// reads the headers of its sessions each second while Wait runs.
+// reads all headers each second while Wait runs, and reports every session after any change.
 func WatchStore(ctx context.Context, s Store) (*Watch, error) {
 	if watcher, ok := As[Watcher](s); ok {
 		return watcher.Watch(ctx)
 	}
 	w := new(Feed).Watch()
 	var mu sync.Mutex
-	last := make(map[Key]Position) // when it was read last
+	var last []byte
 	w.poll = func(ctx context.Context) {
 		mu.Lock()
 		defer mu.Unlock()
-		w.feed.mu.Lock()
-		keys := slices.Concat(slices.Collect(maps.Values(w.keys))...)
-		w.feed.mu.Unlock()
-		for _, k := range keys {
-			var now Position
-			if k == (Key{}) {
-				all := sha256.New()
-				for h := range headers(ctx, s, Query{AllOwners: true}) {
-					fmt.Fprint(all, h.Key, h.Position())
-				}
-				all.Sum(now.Head[:0])
-			} else if h, _, err := s.Load(ctx, k, last[k]); err == nil {
-				now = h.Position()
+		all := sha256.New()
+		for h, err := range headers(ctx, s, Query{AllOwners: true}) {
+			if err != nil {
+				return
 			}
-			if was, known := last[k]; !known || was != now {
-				last[k] = now
-				w.feed.Touched(k.Topic())
-			}
+			fmt.Fprint(all, h.Key, h.Position())
+		}
+		if now := all.Sum(nil); !bytes.Equal(now, last) {
+			last = now
+			w.feed.Lost()
 		}
 	}
 	return w, nil

@@ -45,31 +45,24 @@ func WatchSession(ctx context.Context, e *sequent.Engine, id sequent.ID, changed
 // follow reports changes until ctx is done, the session is deleted or the store is closed.
 func follow(ctx context.Context, w *sequent.Watch, e *sequent.Engine, id sequent.ID, have sequent.Position, changed func(gone bool)) {
 	for {
-		notices, err := w.Wait(ctx)
-		if err != nil {
+		if _, err := w.Wait(ctx); err != nil {
 			return
 		}
-		for _, n := range notices {
-			if n.Written {
-				changed(false)
-				continue
-			}
-			h, _, err := e.Entries(ctx, id, have)
-			for ; err != nil && !errors.Is(err, sequent.ErrNotFound); h, _, err = e.Entries(ctx, id, have) {
-				select {
-				case <-time.After(retryAfter):
-				case <-ctx.Done():
-					return
-				}
-			}
-			switch {
-			case err != nil:
-				changed(true)
+		h, _, err := e.Entries(ctx, id, have)
+		for ; err != nil && !errors.Is(err, sequent.ErrNotFound); h, _, err = e.Entries(ctx, id, have) {
+			select {
+			case <-time.After(retryAfter):
+			case <-ctx.Done():
 				return
-			case h.Position() != have:
-				have = h.Position()
-				changed(false)
 			}
+		}
+		switch {
+		case err != nil:
+			changed(true)
+			return
+		case h.Position() != have:
+			have = h.Position()
+			changed(false)
 		}
 	}
 }

@@ -8,18 +8,19 @@ import (
 )
 
 // owners returns a new store, or skips the test if it cannot rename owners.
-func (h Harness) owners(t *testing.T) sequent.Store {
+func (h Harness) owners(t *testing.T) (sequent.Store, sequent.OwnerStore) {
 	t.Helper()
 	s := h.Open(t)
-	if _, ok := sequent.As[sequent.OwnerStore](s); !ok {
+	owners, ok := sequent.As[sequent.OwnerStore](s)
+	if !ok {
 		t.Skip("the store cannot rename owners")
 	}
-	return s
+	return s, owners
 }
 
 var ownerTests = []test{
 	{"gets the sessions of another", func(t *testing.T, h Harness) {
-		s := h.owners(t)
+		s, owners := h.owners(t)
 		var batch []*sequent.Write
 		for i, owner := range []string{"ann", "ann", "bob", ""} {
 			w := begin(sequent.Key{Owner: owner, ID: sequent.ID(fmt.Sprint(i))}, "one", "two "+owner)
@@ -28,7 +29,7 @@ var ownerTests = []test{
 			batch = append(batch, w)
 		}
 		put(t, s, batch...)
-		if n, err := sequent.RenameOwner(t.Context(), s, "ann", "bob"); err != nil || n != 2 {
+		if n, err := owners.RenameOwner(t.Context(), "ann", "bob"); err != nil || n != 2 {
 			t.Fatalf("RenameOwner = %d, %v; want 2", n, err)
 		}
 		s = h.reopen(t, s)
@@ -54,9 +55,9 @@ var ownerTests = []test{
 		}
 	}},
 	{"refuses an id that both have", func(t *testing.T, h Harness) {
-		s := h.owners(t)
+		s, owners := h.owners(t)
 		put(t, s, begin(sequent.Key{Owner: "ann", ID: "a"}, "one"), begin(sequent.Key{Owner: "ann", ID: "b"}, "one"), begin(sequent.Key{Owner: "bob", ID: "b"}, "mine"))
-		if n, err := sequent.RenameOwner(t.Context(), s, "ann", "bob"); sequent.CodeOf(err) != sequent.CodeSessionExists || n != 0 {
+		if n, err := owners.RenameOwner(t.Context(), "ann", "bob"); sequent.CodeOf(err) != sequent.CodeSessionExists || n != 0 {
 			t.Errorf("RenameOwner = %d, %v; want 0 and code %s", n, err, sequent.CodeSessionExists)
 		}
 		has(t, s, sequent.Key{Owner: "ann", ID: "a"}, "one")

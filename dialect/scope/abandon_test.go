@@ -124,7 +124,8 @@ func TestAbandon(t *testing.T) {
 			if err != nil || test.between == nil && !test.fails && page.Headers[0].ID != "next" {
 				t.Errorf("the sessions are %+v, %v, want the next one first", page.Headers, err)
 			}
-			if v, err := e.Verify(t.Context(), "left"); test.want != "" && (err != nil || v.Fault != nil) {
+			h, log, err := e.Entries(t.Context(), "left", sequent.Position{})
+			if v := sequent.Verify(h, log); test.want != "" && (err != nil || v.Fault != nil) {
 				t.Errorf("the log of the session that was left: %+v, %v", v, err)
 			}
 		})

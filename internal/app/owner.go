@@ -15,7 +15,7 @@ type RenamedOwner struct {
 	Files    int    // session files of the dialect classic
 }
 
-// RenameOwner gives the sessions of an owner to another one; see [sequent.RenameOwner]. The
+// RenameOwner gives the sessions of an owner to another one; see [sequent.OwnerStore]. The
 // owner's vault and session files go along, if they are on this machine. A dry run changes
 // nothing.
 func (a *App) RenameOwner(ctx context.Context, from, to string, dryRun bool) (done RenamedOwner, err error) {
@@ -45,7 +45,11 @@ func (a *App) RenameOwner(ctx context.Context, from, to string, dryRun bool) (do
 		}
 		return done, err
 	}
-	if done.Sessions, err = sequent.RenameOwner(ctx, a.store, from, to); err != nil {
+	owners, ok := sequent.As[sequent.OwnerStore](a.store)
+	if !ok {
+		return done, &sequent.Error{Code: sequent.CodeReadOnly, Msg: "the store cannot rename an owner", Fix: "use SQLite or PostgreSQL"}
+	}
+	if done.Sessions, err = owners.RenameOwner(ctx, from, to); err != nil {
 		return done, err
 	}
 	done.Files, err = archive.Dir(dir).RenameOwner(from, to, false)

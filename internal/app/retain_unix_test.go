@@ -114,11 +114,11 @@ func awaitChange(t *testing.T, a *App) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	for {
-		last, err := a.Engine.LastChange(ctx)
+		page, err := a.store.List(ctx, sequent.Query{AllOwners: true, Limit: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if time.Since(last) < time.Hour {
+		if len(page.Headers) > 0 && time.Since(page.Headers[0].Updated) < time.Hour {
 			return
 		}
 		runtime.Gosched()

@@ -55,7 +55,7 @@ func stdioScope() tool.Scope {
 
 func (a *App) sweeper() *sweeper {
 	return &sweeper{
-		engine: a.Engine, maxAge: a.config.Retain, logger: a.logger,
+		engine: a.Engine, store: a.store, maxAge: a.config.Retain, logger: a.logger,
 		clean: func(ctx context.Context) error {
 			_, err := a.Erase(ctx)
 			return err

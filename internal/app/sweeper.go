@@ -20,6 +20,7 @@ const (
 // first use.
 type sweeper struct {
 	engine *sequent.Engine
+	store  sequent.Store // of the engine
 	maxAge time.Duration // since the last change of a session; 0 means no limit
 	logger *slog.Logger
 	// clean removes what deletions leave in the files of the store, also deletions by
@@ -70,19 +71,20 @@ const maxIdle = 30 * 24 * time.Hour
 // of several processes delete each session once. If the clock is more than 30 days
 // past the last change in the store, sweep deletes nothing and logs a warning.
 func (s *sweeper) sweep(ctx context.Context) (int, error) {
-	last, err := s.engine.LastChange(ctx)
+	newest, err := s.store.List(ctx, sequent.Query{AllOwners: true, Limit: 1}) // expired or not
 	if err != nil {
 		return 0, err
 	}
-	if now := s.engine.Now(); !last.IsZero() && now.Sub(last) > maxIdle {
+	now := s.engine.Now()
+	if len(newest.Headers) > 0 && now.Sub(newest.Headers[0].Updated) > maxIdle {
 		s.logger.WarnContext(ctx, "no sessions are deleted, because the clock is more than 30 days past the last change in the store; "+
-			"check the clock; deletion resumes after the next change", "now", now, "last change", last)
+			"check the clock; deletion resumes after the next change", "now", now, "last change", newest.Headers[0].Updated)
 		return 0, nil
 	}
-	n, err := s.engine.Sweep(ctx, sequent.SweepQuery{AllOwners: true, Expired: s.engine.Now()})
+	n, err := s.engine.Sweep(ctx, sequent.SweepQuery{AllOwners: true, Expired: now})
 	if err == nil && s.maxAge > 0 {
 		var old int
-		old, err = s.engine.Sweep(ctx, sequent.SweepQuery{AllOwners: true, Before: s.engine.Now().Add(-s.maxAge)})
+		old, err = s.engine.Sweep(ctx, sequent.SweepQuery{AllOwners: true, Before: now.Add(-s.maxAge)})
 		n += old
 	}
 	if err == nil && s.clean != nil {

@@ -25,7 +25,7 @@ func TestClockJumpsAhead(t *testing.T) {
 			clock := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 			e := sequent.New(sequent.Config{Store: store, TTL: 5 * day, Now: func() time.Time { return clock }})
 			var log bytes.Buffer
-			s := sweeper{engine: e, maxAge: 10 * day, logger: slog.New(slog.NewTextHandler(&log, nil))}
+			s := sweeper{engine: e, store: store, maxAge: 10 * day, logger: slog.New(slog.NewTextHandler(&log, nil))}
 			sweep := func(want int, warned bool) {
 				t.Helper()
 				n, err := s.sweep(t.Context())

@@ -57,9 +57,7 @@ func Metrics() []Metric {
 		{"sequent.store.commits.waiting", "gauge", "{change}", "changes that wait for a commit", nil, nil},
 		{"sequent.store.commits.oldest", "gauge", "s", "how long the oldest commit has been under way, in whole seconds", nil, nil},
 		{"sequent.cache.size", "gauge", "By", "memory of cached sessions", nil, nil},
-		{"sequent.cache.limit", "gauge", "By", "limit of that memory", nil, nil},
 		{"sequent.cache.sessions", "gauge", "{session}", "cached sessions", nil, nil},
-		{"sequent.cache.lookups", "counter", "{lookup}", "look-ups of sessions in the cache", resultAttributes, nil},
 		{"sequent.quota.refusals", "counter", "{change}", "changes refused by the quota of their owner", nil, nil},
 		{"sequent.retention.deleted", "counter", "{session}", "expired and old sessions that were deleted", nil, nil},
 		{"sequent.requests", "counter", "{request}", "HTTP requests and WebSocket messages, by whether the rate limit admitted them",
@@ -141,12 +139,9 @@ type put func(name string, n int64, attributes ...string)
 func putEngine(s sequent.Stats, put put) {
 	put("sequent.store.commits.running", int64(s.Committing))
 	put("sequent.store.commits.waiting", int64(s.Waiting))
-	put("sequent.store.commits.oldest", int64(max(s.Oldest, s.OldestAlone)/time.Second))
+	put("sequent.store.commits.oldest", int64(s.Oldest/time.Second))
 	put("sequent.cache.size", s.CacheBytes)
-	put("sequent.cache.limit", max(0, s.CacheLimit))
 	put("sequent.cache.sessions", int64(s.CacheSessions))
-	put("sequent.cache.lookups", s.CacheHits, "sequent.result", "hit")
-	put("sequent.cache.lookups", s.CacheMisses, "sequent.result", "miss")
 	put("sequent.quota.refusals", s.QuotaRefused)
 	put("sequent.retention.deleted", s.Swept)
 }

@@ -77,8 +77,8 @@ func TestDistributedStays(t *testing.T) {
 	if n, err := s.RenameOwner(t.Context(), "ann", "bob"); n != 6 || err != nil {
 		t.Fatalf("RenameOwner = %d, %v, want 6", n, err)
 	}
-	if v, err := e.Owned("bob").Verify(t.Context(), "c"); err != nil || v.Fault != nil || v.Entries != 1 {
-		t.Errorf("Verify = %+v, %v", v, err)
+	if got, err := e.Owned("bob").Session(t.Context(), "c"); err != nil || got.Fault() != nil || got.Len() != 1 {
+		t.Errorf("Session = %+v, %v", got, err)
 	}
 	var nodes int
 	for _, f := range Diagnose(t.Context(), url) {

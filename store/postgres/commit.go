@@ -65,19 +65,19 @@ func (s *Store) Commit(ctx context.Context, batch []*sequent.Write) error {
 // commit stores writes at once, and then those apart that are left.
 func (s *Store) commit(ctx context.Context, batch []*sequent.Write, atOnce func(context.Context, []*sequent.Write) (map[*sequent.Write]bool, error)) {
 	stored, err := atOnce(ctx, batch)
-	var keys []sequent.Key
+	var topics []sequent.Topic
 	var left []*sequent.Write
 	for _, w := range batch {
 		switch {
 		case stored[w]:
-			keys = append(keys, w.Header.Key)
+			topics = append(topics, w.Header.Topic())
 		case s.isLocked(err): // each waits alone
 			w.Err = sequent.ErrLocked
 		default:
 			left = append(left, w)
 		}
 	}
-	s.feed.Written(keys...)
+	s.feed.Touched(topics...)
 	s.apart(ctx, left, isLost(err) && !hadNoEffect(err))
 }
 
@@ -193,7 +193,7 @@ func (a *attempt) run(ctx context.Context) error {
 			a.sent = sent
 		}
 		if err == nil {
-			a.feed.Written(a.write.Header.Key)
+			a.feed.Touched(a.write.Header.Topic())
 		}
 		return err
 	})
@@ -274,7 +274,7 @@ func (a *attempt) rebase(ctx context.Context, c *conn) (bool, error) {
 	}
 	switch {
 	case a.sent && isStored(w, &r.Header, tail):
-		a.feed.Written(w.Header.Key)
+		a.feed.Touched(w.Header.Topic())
 		return false, nil
 	case r.Header.Position() != w.Base && !w.Rebase(r.Header, tail):
 		return false, nil

@@ -74,8 +74,8 @@ func TestKillSweep(t *testing.T) {
 		}
 		left = len(page.Headers)
 		for _, h := range page.Headers[:min(left, 5)] {
-			if v, err := e.Verify(t.Context(), h.ID); err == nil && v.Fault != nil {
-				t.Fatalf("session %s: %v", h.ID, v.Fault)
+			if s, err := e.Session(t.Context(), h.ID); err == nil && s.Fault() != nil {
+				t.Fatalf("session %s: %v", h.ID, s.Fault())
 			}
 		}
 	}

@@ -32,7 +32,7 @@ const maxThought = 400 << 20
 
 // Commit implements [sequent.Store]. It stores the batch in one transaction.
 func (s *Store) Commit(ctx context.Context, batch []*sequent.Write) error {
-	var changed []sequent.Key
+	var changed []sequent.Topic
 	err := s.transact(ctx, func(w *writer) error {
 		for _, wr := range batch {
 			stored, err := s.put(w, wr)
@@ -40,7 +40,7 @@ func (s *Store) Commit(ctx context.Context, batch []*sequent.Write) error {
 				return err
 			}
 			if stored {
-				changed = append(changed, wr.Header.Key)
+				changed = append(changed, wr.Header.Topic())
 				for i := range wr.Entries {
 					w.waiting += 1 + (len(wr.Entries[i].Thought.Text)+len(wr.Entries[i].Thought.Note))/indexUnit
 				}
@@ -51,7 +51,7 @@ func (s *Store) Commit(ctx context.Context, batch []*sequent.Write) error {
 	if err != nil {
 		return s.wrap(err)
 	}
-	s.feed.Written(changed...)
+	s.feed.Touched(changed...)
 	return nil
 }
 

@@ -20,8 +20,8 @@ func vivid(t *testing.T) (*Store, *sequent.Engine) {
 	t.Cleanup(func() { s.Close() })
 	e := sequent.New(sequent.Config{Store: s, CacheBytes: -1}).Owned("ann")
 	storetest.Vivid(t, s)
-	if v, err := e.Verify(t.Context(), "s"); err != nil || v.Fault != nil {
-		t.Fatalf("Verify = %+v, %v", v, err)
+	if got, err := e.Session(t.Context(), "s"); err != nil || got.Fault() != nil {
+		t.Fatalf("Session = %+v, %v", got, err)
 	}
 	return s, e
 }
@@ -157,13 +157,9 @@ func TestDamagedLog(t *testing.T) {
 		if _, err := s.writer.conn.ExecContext(t.Context(), text); err != nil {
 			t.Fatal(err)
 		}
-		v, err := e.Verify(t.Context(), "s")
-		if err != nil || v.Fault == nil || *v.Fault != want {
-			t.Errorf("%s: Verify = fault %+v, %v; want %+v", text, v.Fault, err, want)
-		}
 		got, err := e.Session(t.Context(), "s")
-		if err != nil || got.Fault() == nil {
-			t.Errorf("%s: Session = %v, error %v; want it shown with its fault", text, got, err)
+		if err != nil || got.Fault() == nil || *got.Fault() != want {
+			t.Errorf("%s: Session = %+v, %v; want it with the fault %+v", text, got, err, want)
 		}
 		if _, err := e.Append(t.Context(), "s", sequent.Draft{Text: "more"}); sequent.CodeOf(err) != sequent.CodeCorrupt {
 			t.Errorf("%s: Append = %v, want code %s", text, err, sequent.CodeCorrupt)

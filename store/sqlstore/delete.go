@@ -148,7 +148,7 @@ func (s *Store) rename(ctx context.Context, tx Tx, r Row, to string) error {
 	}
 	switch _, err := s.db.Find(ctx, tx, h.Key, ""); {
 	case err == nil:
-		return sequent.OwnerHas(to, h.ID)
+		return sequent.Errorf(sequent.CodeSessionExists, "owner", "delete one of them first", "the owner %q has a session %q, too", to, h.ID)
 	case !errors.Is(err, sequent.ErrNotFound):
 		return err
 	}
