@@ -7,48 +7,42 @@ import (
 	"time"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/internal/findings"
 	"github.com/sequent-dev/sequent/internal/printable"
 )
 
 // Markdown returns a session as a document for people, in the order, words and marks of the viewer's article: title,
 // facts, conclusion, and every thought, each branch after the thought at which it leaves.
 func Markdown(s *sequent.Session) string {
-	d := document{s: s, notes: make(map[int][]sequent.Note), state: make(map[string]sequent.Line), standings: s.Standings()}
-	for _, l := range s.Lines() {
-		d.state[l.Label] = l
-	}
-	for _, n := range s.Notes() {
-		d.notes[n.Seq] = append(d.notes[n.Seq], n)
-	}
-	revisions, conclusion := 0, s.Conclusion()
-	for t := range s.All() {
-		if _, _, ok := revises(t); ok {
-			revisions++
-		}
-		if d.standings[t.Seq-1].State == sequent.Concluded {
-			conclusion = cmp.Or(conclusion, t.Text)
-		}
-	}
+	d := document{Reading: findings.Read(s)}
 	d.printf("# %s\n\n", cmp.Or(escaped(s.Title()), "Session "+code(string(s.ID()))))
 	if _, now := s.Asked(); now.Seq > 0 {
-		first, _ := s.At(1)
-		d.printf("Asked at %s. Now %s: %s\n\n", d.place(first, ""), d.place(now, ""), escaped(now.Text))
+		d.printf("Asked at #1. Now %s: %s\n\n", d.place(now, ""), escaped(now.Text))
 	}
-	d.printf("- Session: %s\n- State: %s\n", code(string(s.ID())), escaped(string(s.State())))
-	d.printf("- Thoughts: %d", s.Len())
+	thoughts := fmt.Sprint(s.Len())
 	if n := len(s.Branches()); n > 0 {
-		d.printf(", on the main line and %s", printable.Count(n, "branch", "branches"))
+		thoughts += ", on the main line and " + printable.Count(n, "branch", "branches")
 	}
-	if revisions > 0 {
-		d.printf(", with %s", printable.Count(revisions, "revision", "revisions"))
+	if n := len(d.Revisions); n > 0 {
+		thoughts += ", with " + printable.Count(n, "revision", "revisions")
 	}
+	fault := ""
 	if f := s.Fault(); f != nil {
-		d.printf("\n- Not what was recorded: %s", f)
+		fault = f.String()
 	}
-	d.printf("\n- Begun: %s\n- Last changed: %s\n", stamp(s.Created()), stamp(s.Updated()))
-	d.origin(s.Origin())
-	if strings.TrimSpace(conclusion) != "" {
-		d.printf("\n## Conclusion\n\n%s", quoted(conclusion))
+	o := s.Origin()
+	for _, fact := range [][2]string{
+		{"Session", code(string(s.ID()))}, {"State", escaped(string(s.State()))}, {"Thoughts", thoughts}, {"Not what was recorded", escaped(fault)},
+		{"Begun", stamp(s.Created())}, {"Last changed", stamp(s.Updated())}, {"Client", code(strings.TrimSpace(o.Client + " " + o.ClientVersion))},
+		{"Agent", code(o.Agent)}, {"Model", code(o.Model)}, {"Project", code(o.Project)}, {"Git branch", code(o.GitBranch)}, {"Commit", code(o.Commit)},
+	} {
+		if fact[1] != "" {
+			d.printf("- %s: %s\n", fact[0], fact[1])
+		}
+	}
+	concluded, _ := s.At(d.Concluded)
+	if text := cmp.Or(s.Conclusion(), concluded.Text); strings.TrimSpace(text) != "" {
+		d.printf("\n## Conclusion\n\n%s", quoted(text))
 	}
 	if s.Len() > 0 {
 		d.printf("\n## Thoughts\n")
@@ -56,115 +50,75 @@ func Markdown(s *sequent.Session) string {
 	line := ""
 	for _, e := range s.Outline() {
 		switch {
-		case e.Branch != line && e.Seq == d.state[e.Branch].First:
-			d.printf("\n### Branch %s\n\n%s%s\n", code(e.Branch), d.branchPoint(&e.Thought), d.verdict(e.Branch))
-		case e.Branch != line:
-			d.printf("\n### %s\n", back(e.Branch))
+		case e.Branch == line:
+		case e.Seq == d.Lines[e.Branch].First:
+			d.printf("\n### Branch %s\n\n%s\n", code(e.Branch), d.branch(&e.Thought))
+		case e.Branch == "":
+			d.printf("\n### Back on the main line\n")
+		default:
+			d.printf("\n### Back on branch %s\n", code(e.Branch))
 		}
 		line = e.Branch
 		d.thought(&e.Thought)
 	}
-	return d.b.String()
-}
-
-// back says that a line continues after a branch.
-func back(line string) string {
-	if line == "" {
-		return "Back on the main line"
-	}
-	return "Back on branch " + code(line)
+	return d.String()
 }
 
 type document struct {
-	b         strings.Builder
-	s         *sequent.Session
-	notes     map[int][]sequent.Note  // Seq → what people said
-	state     map[string]sequent.Line // label → what came of the line
-	standings []sequent.Standing      // by Seq - 1
+	strings.Builder
+	*findings.Reading
 }
 
-func (d *document) printf(format string, args ...any) { fmt.Fprintf(&d.b, format, args...) }
+func (d *document) printf(format string, args ...any) { fmt.Fprintf(&d.Builder, format, args...) }
 
 func (d *document) thought(t *sequent.Thought) {
-	mark, rel, st := "●", "", d.standings[t.Seq-1]
-	number, named, revision := revises(*t)
-	old, replaces := d.s.At(t.Supersedes)
+	mark, rel := "●", d.Relations(t, func(other sequent.Thought) string { return d.place(other, t.Branch) })
+	_, named := t.Revises.Number()
 	switch {
-	case replaces:
-		mark, rel = "◆", " · replaces "+d.place(old, t.Branch)
-	case named:
-		mark, rel = "◆", fmt.Sprintf(" · replaces %d, which is not recorded", number)
-	case revision:
-		mark, rel = "◆", " · revision"
+	case d.Standing(t).State == sequent.Superseded:
+		mark = "○"
+	case t.Seq == d.Concluded:
+		mark, rel = "■", append(rel, "conclusion")
+	case named || t.Revision:
+		mark = "◆"
 	}
-	switch st.State {
-	case sequent.Superseded:
-		newer, _ := d.s.At(st.By)
-		mark, rel = "○", rel+" · replaced by "+d.place(newer, t.Branch)
-	case sequent.Disputed:
-		rel += " · ! disputed"
-	case sequent.Concluded:
-		mark, rel = "■", rel+" · conclusion"
+	number := fmt.Sprintf("#%d", t.Number)
+	if t.Total > 0 {
+		number += fmt.Sprintf(" of %d", t.Total)
 	}
-	d.printf("\n#### %s %s%s\n\n%s", mark, numbered(*t), rel, quoted(t.Text))
+	d.printf("\n#### %s %s\n\n%s", mark, strings.Join(append([]string{number}, rel...), " · "), quoted(t.Text))
 	if t.Note != "" {
 		d.printf("\n*Note:*\n\n%s", quoted(t.Note))
 	}
-	for _, n := range d.notes[t.Seq] {
-		d.printf("\n*✎ %s at %s.*\n", remark(n), stamp(n.At))
-		if n.Text != "" {
-			d.printf("\n%s", quoted(n.Text))
+	for _, n := range d.Notes[t.Seq] {
+		text := n.Text
+		n.Text = ""
+		d.printf("\n*✎ %s at %s.*\n", escaped(findings.Noted(n)), stamp(n.At))
+		if text != "" {
+			d.printf("\n%s", quoted(text))
 		}
 	}
 }
 
-// numbered returns the author's number of a thought, and the total.
-func numbered(t sequent.Thought) string {
-	if t.Total <= 0 {
-		return fmt.Sprintf("#%d", t.Number)
+// branch describes where a branch begins, of which t is the first thought, and what came of it.
+func (d *document) branch(t *sequent.Thought) string {
+	l := d.Lines[t.Branch]
+	text := "Begins by itself."
+	if origin, ok := d.At(l.Origin); ok {
+		text = "Leaves at " + d.place(origin, t.Branch) + "."
+	} else if from, named := t.From.Number(); named {
+		text = fmt.Sprintf("Said to leave at #%d, which was not recorded before it.", from)
 	}
-	return fmt.Sprintf("#%d of %d", t.Number, t.Total)
-}
-
-// origin describes where the session comes from.
-func (d *document) origin(o sequent.Origin) {
-	for _, fact := range [][2]string{
-		{"Client", strings.TrimSpace(o.Client + " " + o.ClientVersion)}, {"Agent", o.Agent}, {"Model", o.Model},
-		{"Project", o.Project}, {"Git branch", o.GitBranch}, {"Commit", o.Commit},
-	} {
-		if fact[1] != "" {
-			d.printf("- %s: %s\n", fact[0], code(fact[1]))
-		}
-	}
-}
-
-// branchPoint describes where a branch begins, of which t is the first thought.
-func (d *document) branchPoint(t *sequent.Thought) string {
-	from, named := t.From.Number()
-	origin, ok := d.s.BranchPoint(t.Branch)
-	switch {
-	case ok:
-		return "Leaves at " + d.place(origin, t.Branch) + "."
-	case named:
-		return fmt.Sprintf("Said to leave at #%d, which was not recorded before it.", from)
-	default:
-		return "Begins by itself."
-	}
-}
-
-// verdict describes what came of a branch.
-func (d *document) verdict(label string) string {
-	l := d.state[label]
-	by, _ := d.s.At(l.By)
+	by, _ := d.At(l.By)
 	switch l.Verdict {
 	case sequent.Rejected:
-		return " × Rejected by " + d.place(by, label) + "."
+		text += " × Rejected by " + d.place(by, t.Branch) + "."
 	case sequent.Chosen:
-		return " Chosen by " + d.place(by, label) + "."
+		text += " Chosen by " + d.place(by, t.Branch) + "."
 	case sequent.Undecided:
-		return " Undecided."
+		text += " Undecided."
 	}
-	return ""
+	return text
 }
 
 // place returns the name of a thought in a text about a line.
@@ -181,15 +135,3 @@ func (d *document) place(t sequent.Thought, line string) string {
 }
 
 func stamp(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
-
-// remark says what kind of note a person made.
-func remark(n sequent.Note) string {
-	from := cmp.Or(escaped(n.From), "a person")
-	switch n.Kind {
-	case sequent.Wrong:
-		return "Called wrong by " + from
-	case sequent.Approval:
-		return "Approved by " + from
-	}
-	return "Note by " + from
-}

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/internal/findings"
 )
 
 // The limits of Mermaid's defaults maxEdges (500) and maxTextSize (50,000), with room for
@@ -40,63 +41,51 @@ func Mermaid(s *sequent.Session) string {
 // MermaidFolded returns the flowchart of [Mermaid] and the number of thoughts that have
 // no node in it.
 func MermaidFolded(s *sequent.Session) (chart string, folded int) {
-	g := newGraph(s)
-	all := len(g.thoughts)
+	r := findings.Read(s)
+	order := important(r)
+	all := len(order)
 	most := min(all, 4*maxEdges)
-	if d := g.draw(most, labelLength); most == all && d.fits() {
-		return d.b.String(), 0
+	if d := draw(r, order[:most], labelLength); most == all && d.fits() {
+		return d.String(), 0
 	}
 	// With more nodes there is no less to draw, so the largest number that fits is found by bisection.
-	own := sort.Search(most, func(n int) bool { return !g.draw(n+1, foldedLabelLength).fits() })
-	return g.draw(own, foldedLabelLength).b.String(), all - own
+	own := sort.Search(most, func(n int) bool { return !draw(r, order[:n+1], foldedLabelLength).fits() })
+	return draw(r, order[:own], foldedLabelLength).String(), all - own
 }
 
-// A graph is a session as Mermaid draws it.
-type graph struct {
-	thoughts  []sequent.Thought
-	standings []sequent.Standing
-	verdicts  map[int]sequent.Verdict // Seq of the first thought of a line → what came of it
-	order     []int                   // Seqs in the order in which thoughts are drawn
-}
-
-// newGraph ranks thoughts: where lines begin, end and leave each other, and conclusions; then
-// revisions; then what they replace; then all others. In each of these the newest is
-// first.
-func newGraph(s *sequent.Session) *graph {
-	g := &graph{
-		thoughts: s.Thoughts(), standings: s.Standings(),
-		verdicts: make(map[int]sequent.Verdict),
-	}
-	const structure, revision, replaced, other = -3, -2, -1, 0
-	ranks := make([]int, len(g.thoughts)+1)
-	lift := func(seq, rank int) { ranks[seq] = min(ranks[seq], rank) }
-	for _, l := range s.Lines() {
-		g.verdicts[l.First] = l.Verdict
-		if l.First > 0 {
-			lift(l.First, structure)
-			lift(l.Last, structure)
-			lift(g.thoughts[l.First-1].After, structure)
+// important returns the Seqs of the thoughts: those where lines begin, end and leave each other, and conclusions; then
+// revisions; then what they replace; then all others. In each of these the newest is first.
+func important(r *findings.Reading) (order []int) {
+	const structure, revision, replaced = -3, -2, -1
+	ranks := make(map[int]int)
+	lift := func(rank int, seqs ...int) {
+		for _, seq := range seqs {
+			ranks[seq] = min(ranks[seq], rank)
 		}
 	}
-	for _, t := range g.thoughts {
+	for _, l := range r.Lines {
+		lift(structure, l.First, l.Last, l.Origin)
+	}
+	for t := range r.All() {
+		order = append(order, t.Seq)
 		if t.Final {
-			lift(t.Seq, structure)
+			lift(structure, t.Seq)
 		}
-		if _, _, ok := revises(t); ok {
-			lift(t.Seq, revision)
+		if isRevision(&t) {
+			lift(revision, t.Seq)
+			lift(replaced, t.Supersedes)
 		}
-		lift(t.Supersedes, replaced)
-		g.order = append(g.order, t.Seq)
 	}
-	slices.Reverse(g.order)
-	slices.SortStableFunc(g.order, func(a, b int) int { return ranks[a] - ranks[b] })
-	return g
+	slices.Reverse(order)
+	slices.SortStableFunc(order, func(a, b int) int { return ranks[a] - ranks[b] })
+	return order
 }
 
-// A drawing is a flowchart of a graph.
+func isRevision(t *sequent.Thought) bool { return t.Revision || t.Revises != (sequent.Ref{}) }
+
+// A drawing is a flowchart.
 type drawing struct {
-	b       strings.Builder
-	drawn   []bool // by Seq
+	strings.Builder
 	edges   int
 	classes map[string][]string // class → nodes
 }
@@ -105,7 +94,7 @@ type drawing struct {
 // beyond the basic plane twice.
 func (d *drawing) fits() bool {
 	n := 0
-	for _, r := range d.b.String() {
+	for _, r := range d.String() {
 		n += max(utf8.RuneLen(r)-2, 1)
 	}
 	return n <= maxText && d.edges <= maxEdges
@@ -115,102 +104,98 @@ func (d *drawing) connect(from, to int, arrow, label string) {
 	if d.edges++; label != "" {
 		label = `|"` + label + `"|`
 	}
-	fmt.Fprintf(&d.b, "    t%d %s%s t%d\n", from, arrow, label, to)
+	fmt.Fprintf(d, "    t%d %s%s t%d\n", from, arrow, label, to)
 }
 
-// draw draws the first own thoughts of the order.
-func (g *graph) draw(own, length int) *drawing {
-	d := &drawing{drawn: make([]bool, len(g.thoughts)+1), classes: make(map[string][]string)}
-	for _, seq := range g.order[:own] {
-		d.drawn[seq] = true
+func (d *drawing) class(name string, seq int) {
+	d.classes[name] = append(d.classes[name], fmt.Sprintf("t%d", seq))
+}
+
+// draw draws some thoughts of a session.
+func draw(r *findings.Reading, seqs []int, length int) *drawing {
+	d := &drawing{classes: make(map[string][]string)}
+	drawn := make([]bool, r.Len()+1) // by Seq
+	for _, seq := range seqs {
+		drawn[seq] = true
 	}
-	d.b.WriteString("flowchart LR\n")
-	if left := len(g.thoughts) - own; left > 0 {
-		fmt.Fprintf(&d.b, "    folded[\"%d of %d thoughts are folded, because<br/>Mermaid draws at most 500 edges and 50000 characters.<br/>Markdown and JSON exports have every thought.\"]\n", left, len(g.thoughts))
+	d.WriteString("flowchart LR\n")
+	if left := r.Len() - len(seqs); left > 0 {
+		fmt.Fprintf(d, "    folded[\"%d of %d thoughts are folded, because<br/>Mermaid draws at most 500 edges and 50000 characters.<br/>"+
+			"Markdown and JSON exports have every thought.\"]\n", left, r.Len())
 		d.classes["folded"] = []string{"folded"}
 	}
-	passed := make([]int, len(g.thoughts)+1) // Seq → thoughts that are not drawn, up to the next one that is
-	before := make([]int, len(g.thoughts)+1) // Seq → that next one, or 0
-	for i := range g.thoughts {
-		t := &g.thoughts[i]
-		if before[t.Seq] = t.Seq; !d.drawn[t.Seq] {
-			before[t.Seq], passed[t.Seq] = before[t.After], passed[t.After]+1
-		} else {
-			g.thought(d, t, before[t.After], passed[t.After], length)
+	if r.Len() == 0 {
+		d.WriteString("    empty[\"No thoughts yet\"]\n")
+	}
+	passed := make([]int, r.Len()+1) // Seq → thoughts that are not drawn, up to the next one that is
+	before := make([]int, r.Len()+1) // Seq → that next one, or 0
+	for t := range r.All() {
+		from, n := before[t.After], passed[t.After]
+		if !drawn[t.Seq] {
+			before[t.Seq], passed[t.Seq] = from, n+1
+			continue
+		}
+		before[t.Seq] = t.Seq
+		final := t.Final && t.Seq == r.Len()
+		fmt.Fprintf(d, "    t%d[\"%s\"]\n", t.Seq, nodeLabel(r, &t, final, length))
+		if origin, ok := r.At(from); ok {
+			label := ""
+			switch {
+			case origin.Branch != t.Branch:
+				label = "Branch"
+			case n > 0:
+				label = fmt.Sprintf("%d more", n)
+			case isRevision(&t):
+				label = "Revise"
+			}
+			d.connect(from, t.Seq, "-->", label)
+		}
+		if drawn[t.Supersedes] {
+			d.connect(t.Seq, t.Supersedes, "-.->", "replaces")
+			d.class("superseded", t.Supersedes)
+		}
+		if r.Standing(&t).State == sequent.Disputed {
+			d.class("disputed", t.Seq)
+		}
+		switch {
+		case final:
+			d.class("final", t.Seq)
+		case isRevision(&t):
+			d.class("revision", t.Seq)
+		case t.Branch != "":
+			d.class("branch", t.Seq)
 		}
 	}
-	if len(g.thoughts) == 0 {
-		d.b.WriteString("    empty[\"No thoughts yet\"]\n")
-	}
+	const box = ",stroke:#333,stroke-width:2px,color:#000"
 	for _, c := range [][2]string{
-		{"superseded", "opacity:0.5"},
-		{"revision", "fill:#ff9,stroke:#333,stroke-width:2px,color:#000"},
-		{"branch", "fill:#f9f,stroke:#333,stroke-width:2px,color:#000"},
-		{"final", "fill:#9f9,stroke:#333,stroke-width:2px,color:#000"},
-		{"folded", "stroke-dasharray:5 5"},
-		{"disputed", "stroke:#c60,stroke-width:3px"},
+		{"superseded", "opacity:0.5"}, {"revision", "fill:#ff9" + box}, {"branch", "fill:#f9f" + box}, {"final", "fill:#9f9" + box},
+		{"folded", "stroke-dasharray:5 5"}, {"disputed", "stroke:#c60,stroke-width:3px"},
 	} {
 		if nodes := d.classes[c[0]]; len(nodes) > 0 {
-			fmt.Fprintf(&d.b, "    classDef %s %s\n    class %s %s\n", c[0], c[1], strings.Join(nodes, ","), c[0])
+			fmt.Fprintf(d, "    classDef %s %s\n    class %s %s\n", c[0], c[1], strings.Join(nodes, ","), c[0])
 		}
 	}
 	return d
 }
 
-// thought draws a thought that follows the one at a position, after some that are not drawn.
-func (g *graph) thought(d *drawing, t *sequent.Thought, before, passed, length int) {
-	_, _, revision := revises(*t)
-	final := t.Seq == len(g.thoughts) && t.Final
-	class := func(name string, seq int) { d.classes[name] = append(d.classes[name], fmt.Sprintf("t%d", seq)) }
-	fmt.Fprintf(&d.b, "    t%d[\"%s\"]\n", t.Seq, nodeLabel(*t, g.verdicts[t.Seq], final, length))
-	if before > 0 {
-		label := ""
-		switch {
-		case g.thoughts[before-1].Branch != t.Branch:
-			label = "Branch"
-		case passed > 0:
-			label = fmt.Sprintf("%d more", passed)
-		case revision:
-			label = "Revise"
-		}
-		d.connect(before, t.Seq, "-->", label)
-	}
-	if d.drawn[t.Supersedes] {
-		d.connect(t.Seq, t.Supersedes, "-.->", "replaces")
-		class("superseded", t.Supersedes)
-	}
-	if g.standings[t.Seq-1].State == sequent.Disputed {
-		class("disputed", t.Seq)
-	}
-	switch {
-	case final:
-		class("final", t.Seq)
-	case revision:
-		class("revision", t.Seq)
-	case t.Branch != "":
-		class("branch", t.Seq)
-	}
-}
-
 // nodeLabel returns the label of the node of a thought. The first one of a branch has the
 // branch's verdict.
-func nodeLabel(t sequent.Thought, verdict sequent.Verdict, final bool, length int) string {
-	lines := []string{fmt.Sprintf("Thought %d", t.Number)}
-	if number, named, ok := revises(t); ok && named {
-		lines = []string{"Revision of", fmt.Sprintf("Thought %d", number)}
-	} else if ok {
-		lines = []string{"Revision"}
-	}
-	if t.Branch != "" {
+func nodeLabel(r *findings.Reading, t *sequent.Thought, final bool, length int) string {
+	var lines []string
+	if l := r.Lines[t.Branch]; t.Branch != "" {
 		branch := "Branch " + literal(oneLine(t.Branch, labelLength))
-		switch verdict {
-		case "":
-		case sequent.Rejected:
-			branch += ", × rejected"
-		default:
-			branch += ", " + string(verdict)
+		if l.First == t.Seq && l.Verdict != "" {
+			branch += ", " + string(l.Verdict)
 		}
-		lines = append([]string{branch}, lines...)
+		lines = append(lines, branch)
+	}
+	switch number, named := t.Revises.Number(); {
+	case named:
+		lines = append(lines, "Revision of", fmt.Sprintf("Thought %d", number))
+	case t.Revision:
+		lines = append(lines, "Revision")
+	default:
+		lines = append(lines, fmt.Sprintf("Thought %d", t.Number))
 	}
 	if final {
 		lines = append(lines, "(Final)")

@@ -4,7 +4,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/internal/lazyregexp"
 	"github.com/sequent-dev/sequent/internal/printable"
 )
@@ -31,9 +30,11 @@ func escaped(text string) string {
 
 // code returns text as a code span.
 func code(text string) string {
-	text = oneLine(text, 200)
+	if text = oneLine(text, 200); text == "" {
+		return ""
+	}
 	fence := "`" + strings.Repeat("`", longestRun(text, '`'))
-	if text == "" || strings.ContainsAny(text[:1]+text[len(text)-1:], "` ") {
+	if strings.ContainsAny(text[:1]+text[len(text)-1:], "` ") {
 		text = " " + text + " " // Markdown removes one space on each side
 	}
 	return fence + text + fence
@@ -74,10 +75,4 @@ func quoted(text string) string {
 		b.WriteByte('\n')
 	}
 	return b.String()
-}
-
-// revises reports whether a thought is a revision, and the number of the revised one.
-func revises(t sequent.Thought) (number int, named, revision bool) {
-	number, named = t.Revises.Number()
-	return number, named, named || t.Revision
 }

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/internal/findings"
 )
 
 // Name returns how a brief names a thought: #9, or name#9 on a branch. Numbers repeat
@@ -34,16 +35,7 @@ func short(label string) string {
 
 // Note returns what a person said about a thought, in one line.
 func Note(t sequent.Thought, n sequent.Note) string {
-	from := n.From
-	if from == "" {
-		from = "a person"
-	}
-	text := strings.Join(strings.Fields(n.Text), " ")
-	said := map[sequent.NoteKind]string{sequent.Remark: "", sequent.Wrong: " wrong", sequent.Approval: " approved"}[n.Kind]
-	if text != "" {
-		text = ": " + text
-	}
-	return Name(t) + said + " (" + from + ")" + text
+	return Name(t) + " " + strings.Join(strings.Fields(findings.Noted(n)), " ")
 }
 
 // Notes returns what people said between the last two thoughts of a session, a line each.

@@ -47,7 +47,7 @@ func (pg *page) prose(text string) {
 	for line := range strings.SplitSeq(text, "\n") {
 		fence := strings.HasPrefix(line, "```") || strings.HasPrefix(line, "~~~")
 		if fence || fenced || strings.HasPrefix(line, "    ") || strings.HasPrefix(line, "\t") {
-			pg.add(draw.Line{{Text: strings.Join(draw.Lines(line, pg.Charset), "")}})
+			pg.add(draw.Line{{Text: strings.Join(draw.Lines(line), "")}})
 		} else {
 			pg.beside("", line, draw.Text)
 		}

@@ -118,7 +118,7 @@ func appendSome(to []string, texts ...string) []string {
 func (p *program) deleteAll(ctx context.Context) (result, error) {
 	d := &deletion{whose: "your"}
 	if p.owner != "" {
-		d.whose = draw.One(p.owner, p.charset()) + "'s"
+		d.whose = printable.Line(p.owner) + "'s"
 	}
 	if !p.yes {
 		page, err := p.engine.Sessions(ctx, sequent.Query{Limit: 1000})

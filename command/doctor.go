@@ -124,12 +124,8 @@ func (p *program) terminal() diagnosis.Finding {
 	switch {
 	case !isTerminal(p.out):
 		f.Detail = "output is not a terminal"
-	case p.charset() != draw.Unicode:
-		f.Status = diagnosis.Warn
-		f.Detail = "the locale is not UTF-8, so trees are drawn in ASCII"
-		f.Fix = "if the terminal supports UTF-8, set LANG to a locale such as C.UTF-8"
 	default:
-		f.Detail = fmt.Sprintf("%d columns, UTF-8", p.columns())
+		f.Detail = fmt.Sprintf("%d columns", p.columns())
 		if !p.colored(p.out) {
 			f.Detail += ", without colour"
 		}

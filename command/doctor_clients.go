@@ -15,7 +15,6 @@ import (
 
 	"github.com/sequent-dev/sequent/internal/app"
 	"github.com/sequent-dev/sequent/internal/diagnosis"
-	"github.com/sequent-dev/sequent/internal/draw"
 	"github.com/sequent-dev/sequent/internal/printable"
 	"github.com/sequent-dev/sequent/setup"
 )
@@ -202,7 +201,7 @@ func (p *program) projectStore() string {
 			continue
 		}
 		if info, err := root.Stat(s.Args[i]); err == nil && info.Mode().IsRegular() {
-			return draw.One(quoted(s.Args[i]), p.charset())
+			return printable.Line(quoted(s.Args[i]))
 		}
 	}
 	return ""

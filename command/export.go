@@ -36,7 +36,7 @@ func runExport(p *program, ctx context.Context) (result, error) {
 		return nil, err
 	}
 	if f := s.Fault(); f != nil {
-		p.tell("%s is not what was recorded: %s.", draw.One(string(s.ID()), p.charset()), f)
+		p.tell("%s is not what was recorded: %s.", printable.Line(string(s.ID())), f)
 	}
 	h, entries, err := p.engine.Entries(ctx, s.ID(), sequent.Position{})
 	if err != nil {
@@ -114,11 +114,11 @@ func (p *program) reportRedacted(id sequent.ID, found []redact.Finding) {
 	}
 	total := 0
 	for _, f := range found {
-		where := "session " + draw.One(string(id), p.charset())
+		where := "session " + printable.Line(string(id))
 		if f.Thought > 0 {
 			where += fmt.Sprintf(", thought %d", f.Thought)
 		}
-		p.tell("redacted  %s, %s: %s, %d×", where, draw.One(f.Field, p.charset()), f.Pattern, f.Count)
+		p.tell("redacted  %s, %s: %s, %d×", where, printable.Line(f.Field), f.Pattern, f.Count)
 		total += f.Count
 	}
 	p.tell("%s redacted.", printable.Count(total, "text", "texts"))
@@ -143,7 +143,7 @@ func (p *program) write(file, text string) error {
 		return os.WriteFile(file, []byte(text), 0o600)
 	}
 	if isTerminal(p.out) {
-		text = strings.Join(draw.Lines(text, p.charset()), "\n")
+		text = strings.Join(draw.Lines(text), "\n")
 	}
 	_, err := io.WriteString(p.out, text)
 	return err

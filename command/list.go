@@ -130,7 +130,7 @@ func (l *sessionList) fields(pg *page) {
 			fields = append([]string{fields[0], owner}, fields[1:]...)
 		}
 		for i, f := range fields {
-			fields[i] = draw.One(f, draw.Unicode)
+			fields[i] = printable.Line(f)
 		}
 		pg.add(draw.Line{{Text: strings.Join(fields, "\t")}})
 	}

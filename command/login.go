@@ -9,7 +9,7 @@ import (
 
 	"github.com/sequent-dev/sequent/auth/token"
 	"github.com/sequent-dev/sequent/internal/app"
-	"github.com/sequent-dev/sequent/internal/draw"
+	"github.com/sequent-dev/sequent/internal/printable"
 )
 
 // A signedIn is the sign-in of sequent server login.
@@ -37,7 +37,7 @@ func runLogin(p *program, ctx context.Context) (result, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.tell("Open %s\nand enter the code %s", draw.One(login.VerificationURI, p.charset()), draw.One(login.UserCode, p.charset()))
+	p.tell("Open %s\nand enter the code %s", printable.Line(login.VerificationURI), printable.Line(login.UserCode))
 	if p.openPage {
 		// The code stays on the screen: it tells the person's own sign-in from another's.
 		if err := openBrowser(p.getenv, cmp.Or(login.VerificationURIComplete, login.VerificationURI)); err != nil {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/sequent-dev/sequent/internal/draw"
+	"github.com/sequent-dev/sequent/internal/printable"
 )
 
 // A meter shows progress in one line of a terminal, which it overwrites. Without a
@@ -13,7 +14,6 @@ import (
 type meter struct {
 	out     io.Writer // nil shows nothing
 	columns func() int
-	charset draw.Charset
 	now     func() time.Time
 	start   time.Time
 	last    time.Time // last update
@@ -22,7 +22,7 @@ type meter struct {
 
 // newMeter returns a meter on standard error.
 func (p *program) newMeter() *meter {
-	m := &meter{now: time.Now, charset: p.charset(), columns: func() int { return columnsOf(p.err) }}
+	m := &meter{now: time.Now, columns: func() int { return columnsOf(p.err) }}
 	if isTerminal(p.err) && !p.json {
 		m.out = p.err
 	}
@@ -45,7 +45,7 @@ func (m *meter) show(text string) {
 	}
 	m.last, m.shown = now, true
 	width := max(m.columns()-1, 20)
-	fmt.Fprintf(m.out, "\r\x1b[K%s", draw.Truncate(draw.One(text, m.charset), width, draw.Ellipsis(m.charset)))
+	fmt.Fprintf(m.out, "\r\x1b[K%s", draw.Truncate(printable.Line(text), width))
 }
 
 // clear removes the line.

@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sequent-dev/sequent/internal/draw"
 	"github.com/sequent-dev/sequent/vault/index"
 )
 
@@ -14,7 +13,7 @@ import (
 func TestMeter(t *testing.T) {
 	var out strings.Builder
 	now := time.Unix(0, 0)
-	m := &meter{out: &out, columns: func() int { return 31 }, charset: draw.Unicode, now: func() time.Time { return now }}
+	m := &meter{out: &out, columns: func() int { return 31 }, now: func() time.Time { return now }}
 	want := func(text string) {
 		t.Helper()
 		if got := out.String(); got != text {

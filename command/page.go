@@ -43,7 +43,7 @@ func (pg *page) beside(lead, text string, role draw.Role) {
 func (pg *page) heading(text string) { pg.add(nil, draw.Line{{Text: text, Role: draw.Title}}) }
 
 // one returns text as one line that is safe to print.
-func (pg *page) one(text string) string { return draw.One(text, pg.Charset) }
+func (pg *page) one(text string) string { return printable.Line(text) }
 
 // paragraphs adds a text, each paragraph wrapped, unless one of its lines is indented. Blank lines
 // separate paragraphs.

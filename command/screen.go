@@ -12,6 +12,7 @@ import (
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/internal/draw"
+	"github.com/sequent-dev/sequent/internal/printable"
 )
 
 // A screen draws a growing session on a terminal.
@@ -213,13 +214,13 @@ func (s *screen) View() tea.View {
 
 // status returns the last row.
 func (s *screen) status() draw.Line {
-	o := draw.Options{Width: s.columns, Charset: s.charset()}
+	o := draw.Options{Width: s.columns}
 	text := "q " + cmp.Or(s.quitLabel, "quits") + ", arrows scroll"
 	if s.scrolled {
 		text += ", f follows"
 	}
 	if s.note != "" {
-		return draw.Cut(draw.Line{{Text: text + "  ", Role: draw.Meta}, {Text: draw.One(s.note, o.Charset)}}, o)
+		return draw.Cut(draw.Line{{Text: text + "  ", Role: draw.Meta}, {Text: printable.Line(s.note)}}, o)
 	}
 	if hidden := len(s.lines) - s.room(); hidden > 0 {
 		text += fmt.Sprintf("  %d%%", (s.top*100+hidden/2)/hidden)

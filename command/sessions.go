@@ -13,8 +13,8 @@ import (
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/internal/app"
-	"github.com/sequent-dev/sequent/internal/draw"
 	"github.com/sequent-dev/sequent/internal/lazyregexp"
+	"github.com/sequent-dev/sequent/internal/printable"
 )
 
 // A jsonSession is a session in JSON output.
@@ -66,7 +66,7 @@ func newJSONThought(id sequent.ID, t sequent.Thought) jsonThought {
 // alteredNote says that sessions are not what was recorded.
 func (p *program) alteredNote(ids []string) string {
 	slices.Sort(ids)
-	return "These are not what was recorded: " + draw.One(strings.Join(some(slices.Compact(ids)), ", "), p.charset()) +
+	return "These are not what was recorded: " + printable.Line(strings.Join(some(slices.Compact(ids)), ", ")) +
 		". sequent store verify ID says more."
 }
 
@@ -253,7 +253,7 @@ func (p *program) whereSessionsAre(ctx context.Context) string {
 		var names []string
 		for _, u := range usage {
 			if u.Owner != p.engine.Owner() && u.Sessions > 0 {
-				names = append(names, fmt.Sprintf("%s (%d)", cmp.Or(draw.One(u.Owner, draw.Unicode), p.nobody()), u.Sessions))
+				names = append(names, fmt.Sprintf("%s (%d)", cmp.Or(printable.Line(u.Owner), p.nobody()), u.Sessions))
 			}
 		}
 		if len(names) > 0 {
@@ -266,7 +266,7 @@ func (p *program) whereSessionsAre(ctx context.Context) string {
 	page, _ := p.engine.Sessions(ctx, q)
 	switch {
 	case n > 0:
-		hints = append(hints, "pass --all-projects for "+counted(n)+" in other projects than "+draw.One(project, p.charset()))
+		hints = append(hints, "pass --all-projects for "+counted(n)+" in other projects than "+printable.Line(project))
 	case len(page.Headers) > 0:
 		hints = append(hints, "run sequent list for the ids of sessions")
 	case len(hints) == 0 && p.remote():
@@ -287,7 +287,7 @@ func (p *program) completeIDs(c *cobra.Command, prefix string) ([]string, cobra.
 				return err
 			}
 			if strings.HasPrefix(string(h.ID), prefix) {
-				ids = append(ids, cobra.CompletionWithDesc(string(h.ID), draw.One(h.Title, p.charset())))
+				ids = append(ids, cobra.CompletionWithDesc(string(h.ID), printable.Line(h.Title)))
 			}
 		}
 		return nil

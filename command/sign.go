@@ -7,6 +7,7 @@ import (
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/internal/app"
 	"github.com/sequent-dev/sequent/internal/draw"
+	"github.com/sequent-dev/sequent/internal/printable"
 )
 
 // signer returns the key of --sign, or nil without one. File is the file to sign.
@@ -46,5 +47,5 @@ func (v *verifying) signed(file, keyFile string) error {
 	if v.json {
 		return writeJSON(v.out, map[string]any{"signature": map[string]any{"valid": true, "file": file}})
 	}
-	return v.print(draw.Line{{Text: draw.One(file, v.charset()), Role: draw.Number}, {Text: "  signed with this key", Role: draw.Meta}})
+	return v.print(draw.Line{{Text: printable.Line(file), Role: draw.Number}, {Text: "  signed with this key", Role: draw.Meta}})
 }

@@ -5,8 +5,6 @@ import (
 	"io"
 	"math"
 	"os"
-	"runtime"
-	"strings"
 
 	"github.com/charmbracelet/x/term"
 
@@ -81,35 +79,9 @@ func (p *program) colored(stream any) bool {
 	return ok && isTerminal(f) && p.getenv("NO_COLOR") == "" && canStyle(f)
 }
 
-// charset returns the characters of drawings. Without a locale, as in most
-// containers, and for output to a file, it limits only the drawing to ASCII and not
-// the text of thoughts.
-func (p *program) charset() draw.Charset {
-	if runtime.GOOS == "windows" {
-		return draw.Unicode // Go writes UTF-16 to a console
-	}
-	locale := p.getenv("LC_ALL")
-	if locale == "" {
-		locale = p.getenv("LC_CTYPE")
-	}
-	if locale == "" {
-		locale = p.getenv("LANG")
-	}
-	lower := strings.ToLower(locale)
-	switch {
-	case strings.Contains(lower, "utf-8"), strings.Contains(lower, "utf8"):
-		return draw.Unicode
-	case locale == "" && runtime.GOOS == "darwin":
-		return draw.Unicode // all terminals of macOS support it
-	case locale == "", !isTerminal(p.out):
-		return draw.ASCII
-	}
-	return draw.ASCIIOnly
-}
-
 // drawing returns the options of drawings.
 func (p *program) drawing() draw.Options {
-	return draw.Options{Width: p.columns(), Charset: p.charset(), Now: p.now()}
+	return draw.Options{Width: p.columns(), Now: p.now()}
 }
 
 // print writes lines, in colour if enabled.

@@ -9,6 +9,7 @@ import (
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/agent/plan"
 	"github.com/sequent-dev/sequent/internal/draw"
+	"github.com/sequent-dev/sequent/internal/printable"
 	"github.com/sequent-dev/sequent/llm"
 )
 
@@ -163,7 +164,7 @@ func (t *lineReporter) event(ctx context.Context, e plan.Event) (err error) {
 
 func (t *lineReporter) say(what string) {
 	o := t.drawing()
-	fmt.Fprint(t.err, draw.Plain([]draw.Line{draw.Cut(draw.Line{{Text: "-- " + draw.One(what, o.Charset)}}, o)}))
+	fmt.Fprint(t.err, draw.Plain([]draw.Line{draw.Cut(draw.Line{{Text: "-- " + printable.Line(what)}}, o)}))
 }
 
 func (t *lineReporter) end(s *sequent.Session, st plan.State, complete bool, took time.Duration) {

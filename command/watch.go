@@ -9,6 +9,7 @@ import (
 	"github.com/sequent-dev/sequent/agent/plan"
 	"github.com/sequent-dev/sequent/brief"
 	"github.com/sequent-dev/sequent/internal/draw"
+	"github.com/sequent-dev/sequent/internal/printable"
 )
 
 func runWatch(p *program, ctx context.Context) (result, error) {
@@ -203,7 +204,7 @@ func (w *watcher) write(s *sequent.Session, have *written) (final bool) {
 		}
 		t, _ := s.At(n.Seq)
 		w.line(s.Key(), n.At, func(o draw.Options) draw.Line {
-			return draw.Line{{Text: draw.One("note on "+brief.Note(t, n), o.Charset), Role: draw.Newest}}
+			return draw.Line{{Text: printable.Line("note on " + brief.Note(t, n)), Role: draw.Newest}}
 		})
 	}
 	failure := w.failure(s)
@@ -228,9 +229,9 @@ func (w *watcher) line(k sequent.Key, at time.Time, rest func(draw.Options) draw
 	}
 	line := draw.Line{{Text: at.Local().Format(time.TimeOnly) + " ", Role: draw.Meta}}
 	if w.id == "" {
-		name := draw.One(string(k.ID), o.Charset) + " "
+		name := printable.Line(string(k.ID)) + " "
 		if w.allOwners && k.Owner != "" {
-			name += draw.One(k.Owner, o.Charset) + " "
+			name += printable.Line(k.Owner) + " "
 		}
 		line = append(line, draw.Span{Text: name, Role: draw.Meta})
 	}
@@ -255,5 +256,5 @@ func (p *program) failure(s *sequent.Session) string {
 	case st.Fault == nil:
 		return "The plan failed."
 	}
-	return fmt.Sprintf("The phase %s failed: %s.", st.Fault.Phase, draw.One(st.Fault.Message, p.charset()))
+	return fmt.Sprintf("The phase %s failed: %s.", st.Fault.Phase, printable.Line(st.Fault.Message))
 }

@@ -54,7 +54,7 @@ var rules = []rule{
 	{"store/postgres", []string{".", "internal/diagnosis", "store/sqlstore", "textsearch", "github.com/jackc/pgx/v5/..."},
 		"a store depends on the engine's types and its database"},
 
-	{"archive", []string{".", "internal/durable", "internal/jsonscan", "internal/lazyregexp", "internal/printable"}, "files are projections of sessions"},
+	{"archive", []string{".", "internal/durable", "internal/findings", "internal/jsonscan", "internal/lazyregexp", "internal/printable"}, "files are projections of sessions"},
 	{"vault/index", []string{".", "internal/fairlock", "internal/lazyregexp", "textsearch", "vault", "vault/wikilink", "modernc.org/sqlite/..."},
 		"it indexes notes and declares an interface for embeddings"},
 	{"vault/wikilink", []string{"internal/lazyregexp", "golang.org/x/text/..."}, "it depends on Markdown, not on the vault"},
@@ -64,7 +64,7 @@ var rules = []rule{
 	{"vault/workflow", []string{".", "internal/lazyregexp", "internal/printable", "vault", "vault/wikilink"}, "runs are notes of a vault"},
 	{"vault", []string{".", "internal/durable", "internal/fairlock", "internal/lazyregexp", "internal/printable", "go.yaml.in/yaml/v3"}, "it depends on files, not on links or kinds of notes"},
 	{"internal/redact", []string{".", "internal/lazyregexp", "github.com/pelletier/go-toml/v2"}, "it changes a copy of a session; what generates its rules reads TOML"},
-	{"internal/findings", []string{".", "internal/lazyregexp"}, "it reads a session"},
+	{"internal/findings", []string{".", "internal/lazyregexp", "internal/printable"}, "it reads a session"},
 	{"internal/judged", []string{".", "archive"}, "tests compare with what was judged, also of exported sessions"},
 	{"internal/article", []string{".", "internal/findings", "internal/lazyregexp", "internal/printable", "github.com/yuin/goldmark/..."}, "it writes a session as HTML"},
 	{"internal/draw", []string{".", "internal/findings", "internal/printable", "charm.land/lipgloss/v2", "github.com/clipperhouse/displaywidth"}, "it draws a session"},

@@ -43,36 +43,14 @@ type Options struct {
 // A writer writes one session.
 type writer struct {
 	bytes.Buffer
-	ctx       context.Context
-	o         Options
-	s         *sequent.Session
-	lines     map[string]sequent.Line
-	lengths   map[string]int // of lines
-	standings []sequent.Standing
-	notes     map[int][]sequent.Note
-	found     map[int][]string // what authors may have missed, by Seq
-	revisions [][2]int         // Seqs of what was replaced, and by what
-	concluded int              // Seq; 0 for none
-	rest      string           // of thought 1, after the title
+	*findings.Reading
+	ctx  context.Context
+	o    Options
+	rest string // of thought 1, after the title
 }
 
 func newWriter(ctx context.Context, s *sequent.Session, o Options) *writer {
-	w := &writer{ctx: ctx, o: o, s: s, lines: make(map[string]sequent.Line), lengths: make(map[string]int), notes: make(map[int][]sequent.Note), found: findings.Texts(s), standings: s.Standings()}
-	for _, l := range s.Lines() {
-		w.lines[l.Label] = l
-	}
-	for _, n := range s.Notes() {
-		w.notes[n.Seq] = append(w.notes[n.Seq], n)
-	}
-	for t := range s.All() {
-		w.lengths[t.Branch]++
-		if t.Supersedes > 0 {
-			w.revisions = append(w.revisions, [2]int{t.Supersedes, t.Seq})
-		}
-		if st := w.standings[t.Seq-1].State; st == sequent.Concluded || st == sequent.Disputed && t.Final {
-			w.concluded = t.Seq
-		}
-	}
+	w := &writer{ctx: ctx, o: o, Reading: findings.Read(s)}
 	first, _ := s.At(1)
 	w.rest = first.Text
 	if asked, _ := s.Asked(); asked == first.Text {
@@ -120,11 +98,11 @@ var words = map[sequent.State]string{
 
 // header writes the title, the state and where the session comes from.
 func (w *writer) header() {
-	h, class := w.s.Header(), "settled"
+	h, class := w.Session.Header(), "settled"
 	if h.State != sequent.Completed {
 		class = "open"
 	}
-	fmt.Fprintf(w, `<header class="head"><h1 id="title" dir="auto">%s</h1>`+"\n"+`<p class="meta"><b class="%s">%s</b>`, line(Title(w.s)), class, line(cmp.Or(words[h.State], string(h.State))))
+	fmt.Fprintf(w, `<header class="head"><h1 id="title" dir="auto">%s</h1>`+"\n"+`<p class="meta"><b class="%s">%s</b>`, line(Title(w.Session)), class, line(cmp.Or(words[h.State], string(h.State))))
 	from := cmp.Or(h.Origin.Agent, h.Origin.Client)
 	if w.o.Public {
 		from = h.Origin.Client
@@ -146,11 +124,11 @@ func (w *writer) header() {
 		}
 		fmt.Fprintf(w, " · %s to %s</p>", clock(h.Created), until)
 	}
-	if _, now := w.s.Asked(); now.Seq > 0 {
+	if _, now := w.Session.Asked(); now.Seq > 0 {
 		sentence, _, _ := head(now.Text, maxSentence)
 		fmt.Fprintf(w, `<p class="meta">Asked at %s. Now %s: <bdi>%s</bdi></p>`, w.link(1, ""), w.link(now.Seq, ""), line(sentence))
 	}
-	if f := w.s.Fault(); f != nil {
+	if f := w.Session.Fault(); f != nil {
 		fmt.Fprintf(w, `<p class="fault" role="note">! This session is not what was recorded: %s. It takes no more thoughts.</p>`, line(f.String()))
 	}
 	w.WriteString("</header>\n")
@@ -162,40 +140,40 @@ func clock(t time.Time) string {
 
 // abstract writes how the session ended, and what was weighed, changed and noted.
 func (w *writer) abstract() {
-	text := w.s.Conclusion()
-	if t, ok := w.s.At(w.concluded); ok && text == "" {
+	text := w.Session.Conclusion()
+	if t, ok := w.Session.At(w.Concluded); ok && text == "" {
 		text = t.Text
 	}
-	last, _ := w.s.Last()
+	last, _ := w.Session.Last()
 	switch {
 	case text != "":
 		w.WriteString(`<section class="abstract" aria-labelledby="answer"><div class="verdict"><h2 id="answer">Conclusion`)
-		if w.concluded > 0 {
-			w.WriteString(" " + w.link(w.concluded, ""))
-			if w.standings[w.concluded-1].State == sequent.Disputed {
+		if w.Concluded > 0 {
+			w.WriteString(" " + w.link(w.Concluded, ""))
+			if w.Standings[w.Concluded-1].State == sequent.Disputed {
 				w.WriteString(` <span class="open">! disputed</span>`)
 			}
 		}
 		w.WriteString("</h2>\n")
 		prose(&w.Buffer, firstParagraph(conclusion(text)), 3)
 	default:
-		title := words[w.s.State()] + " without a conclusion"
-		if w.s.State() == sequent.Active {
+		title := words[w.Session.State()] + " without a conclusion"
+		if w.Session.State() == sequent.Active {
 			title = "No conclusion yet"
 		}
 		sentence, _, _ := head(last.Text, maxSentence)
 		fmt.Fprintf(w, `<section class="abstract" aria-labelledby="answer"><div class="verdict pending"><h2 id="answer">%s</h2><p dir="auto">At %s: %s</p>`, title, w.link(last.Seq, ""), line(sentence))
 	}
 	var weighed, changed, noted []string
-	for _, l := range w.s.Lines() {
+	for _, l := range w.Session.Lines() {
 		if l.Label != "" {
 			weighed = append(weighed, fmt.Sprintf(`<a href="#t%d"><bdi>%s</bdi></a>%s`, l.First, line(l.Label), fate(l.Verdict)))
 		}
 	}
-	for _, r := range w.revisions {
+	for _, r := range w.Revisions {
 		changed = append(changed, w.link(r[1], "")+" replaces "+w.link(r[0], ""))
 	}
-	for _, n := range w.s.Notes() {
+	for _, n := range w.Session.Notes() {
 		noted = append(noted, fmt.Sprintf("✎ %s at %s", w.from(n), w.link(n.Seq, "")))
 	}
 	if len(weighed)+len(changed)+len(noted) > 0 && !w.o.Short {
@@ -238,7 +216,7 @@ func fate(v sequent.Verdict) string {
 
 // link returns a link to a thought, with its line if that is not the given one.
 func (w *writer) link(seq int, seen string) string {
-	t, ok := w.s.At(seq)
+	t, ok := w.Session.At(seq)
 	if !ok {
 		return ""
 	}
@@ -261,14 +239,14 @@ func (w *writer) log() error {
 	w.WriteString(`<ol class="log">` + "\n")
 	defer w.WriteString("</ol>\n")
 	if w.o.Short {
-		for t := range w.s.Since(max(w.s.Len()-latest, 0)) {
+		for t := range w.Session.Since(max(w.Session.Len()-latest, 0)) {
 			if err := w.thought(&t, 0); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
-	entries := w.s.Outline()
+	entries := w.Session.Outline()
 	from, to := 0, len(entries)
 	if to > MaxThoughts && !w.o.All {
 		at := slices.IndexFunc(entries, func(e sequent.OutlineEntry) bool { return e.Seq == w.o.At })
@@ -306,8 +284,8 @@ func (w *writer) gap(n int, where string) {
 
 // branch begins a branch at a depth.
 func (w *writer) branch(name string, depth int) {
-	l := w.lines[name]
-	first, _ := w.s.At(l.First)
+	l := w.Lines[name]
+	first, _ := w.Session.At(l.First)
 	from := ""
 	if number, named := first.From.Number(); named && l.Origin == 0 {
 		from = fmt.Sprintf(` <small>from %d, which is not recorded</small>`, number)
@@ -318,13 +296,13 @@ func (w *writer) branch(name string, depth int) {
 		fmt.Fprintf(w, `<li class="turn" id="b%d"><h%d><bdi>%s</bdi></h%d>%s <small>leaves %s</small></li>`+"\n", l.First, level, line(name), level, fate(l.Verdict), w.link(l.Origin, ""))
 		return
 	}
-	last, _ := w.s.At(l.Last)
+	last, _ := w.Session.At(l.Last)
 	sentence, attribute := "", " open"
 	if l.Verdict == sequent.Rejected {
 		sentence, attribute = `<p dir="auto">`+html.EscapeString(lastSentence(last.Text))+"</p>", ""
 	}
 	fmt.Fprintf(w, `<li class="branch %s" id="b%d"><details%s><summary><h%d><bdi>%s</bdi></h%d>%s <small class="v">%s</small>%s%s</summary>`+"\n"+`<ol class="log">`+"\n",
-		class, l.First, attribute, level, line(name), level, fate(l.Verdict), printable.Count(w.lengths[name], "thought", "thoughts"), from, sentence)
+		class, l.First, attribute, level, line(name), level, fate(l.Verdict), printable.Count(w.Lengths[name], "thought", "thoughts"), from, sentence)
 }
 
 // close ends the innermost of some open branches.
@@ -336,11 +314,11 @@ func (w *writer) close(depth int) {
 
 // footer writes how much there is.
 func (w *writer) footer() {
-	facts := []string{printable.Count(w.s.Len(), "thought", "thoughts")}
+	facts := []string{printable.Count(w.Session.Len(), "thought", "thoughts")}
 	for _, f := range []struct {
 		n         int
 		one, many string
-	}{{len(w.lines) - 1, "branch", "branches"}, {len(w.revisions), "revision", "revisions"}, {len(w.s.Notes()), "note", "notes"}} {
+	}{{len(w.Lines) - 1, "branch", "branches"}, {len(w.Revisions), "revision", "revisions"}, {len(w.Session.Notes()), "note", "notes"}} {
 		if f.n > 0 {
 			facts = append(facts, printable.Count(f.n, f.one, f.many))
 		}

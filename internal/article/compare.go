@@ -33,7 +33,7 @@ func Compare(ctx context.Context, s *sequent.Session, one, other string, o Optio
 		if err := w.column(name, []string{"left", "right"}[i], steps); err != nil {
 			return nil, err
 		}
-		concluded = concluded || len(steps) > 0 && steps[len(steps)-1].Seq == w.concluded
+		concluded = concluded || len(steps) > 0 && steps[len(steps)-1].Seq == w.Concluded
 	}
 	w.WriteString("</div>\n")
 	if !concluded {
@@ -67,7 +67,7 @@ func (w *writer) shared(steps []sequent.Step) error {
 
 // brief writes the first sentence of a thought.
 func (w *writer) brief(t *sequent.Thought) {
-	class, _ := w.class(t, w.standings[t.Seq-1])
+	class := w.class(t)
 	text := t.Text
 	if t.Seq == 1 {
 		text = w.rest
@@ -79,7 +79,7 @@ func (w *writer) brief(t *sequent.Thought) {
 
 // column writes what a line has of its own.
 func (w *writer) column(name, id string, steps []sequent.Step) error {
-	l := w.lines[name]
+	l := w.Lines[name]
 	fmt.Fprintf(w, `<section class="%s-line" aria-labelledby="%s"><h2 class="cap" id="%s"><bdi>%s</bdi>%s <small>%s</small></h2>`+"\n"+`<ol class="log">`+"\n",
 		cmp.Or(string(l.Verdict), "going"), id, id, cmp.Or(line(name), "main line"), fate(l.Verdict), printable.Count(len(steps), "thought", "thoughts"))
 	from := max(0, len(steps)-maxColumn)

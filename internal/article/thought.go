@@ -15,10 +15,15 @@ func (w *writer) thought(t *sequent.Thought, depth int) error {
 	if err := w.ctx.Err(); err != nil {
 		return &sequent.Error{Code: sequent.CodeCanceled, Msg: "the article was cancelled", Err: err}
 	}
-	st := w.standings[t.Seq-1]
-	class, rel := w.class(t, st)
-	for _, text := range w.found[t.Seq] {
-		rel = append(rel, `<span class="open">! `+line(text)+"</span>")
+	class := w.class(t)
+	rel := w.Relations(t, func(other sequent.Thought) string { return w.link(other.Seq, t.Branch) })
+	for _, text := range w.Found[t.Seq] {
+		rel = append(rel, "! "+line(text))
+	}
+	for i, text := range rel {
+		if text[0] == '!' {
+			rel[i] = `<span class="open">` + text + "</span>"
+		}
 	}
 	level := min(depth+3, 6)
 	name := "Thought "
@@ -30,7 +35,7 @@ func (w *writer) thought(t *sequent.Thought, depth int) error {
 		before += "\n" + `<p class="rel">` + strings.Join(rel, " · ") + "</p>"
 	}
 	after := ""
-	for _, n := range w.notes[t.Seq] {
+	for _, n := range w.Notes[t.Seq] {
 		after += w.note(n, t)
 	}
 	if after != "" {
@@ -44,43 +49,37 @@ func (w *writer) thought(t *sequent.Thought, depth int) error {
 	}
 	fmt.Fprintf(w, `<li class="thought%s" id="t%d" data-state="%x">%s`+"\n", class, t.Seq, state.Sum32(), before)
 	if shown {
-		w.text(t, st, min(level+1, 6))
+		w.text(t, min(level+1, 6))
 	}
 	w.WriteString(after + "</li>\n")
 	return nil
 }
 
-// class returns the classes of a thought, each after a space, and what it is to others.
-func (w *writer) class(t *sequent.Thought, st sequent.Standing) (class string, rel []string) {
-	number, named := t.Revises.Number()
-	switch {
-	case t.Supersedes > 0:
-		class, rel = " revises", []string{"replaces " + w.link(t.Supersedes, t.Branch)}
-	case named:
-		class, rel = " revises", []string{fmt.Sprintf("replaces %d, which is not recorded", number)}
-	case t.Revision:
-		class, rel = " revises", []string{"revision"}
+// class returns the classes of a thought, each after a space.
+func (w *writer) class(t *sequent.Thought) (class string) {
+	if w.Standing(t).State == sequent.Superseded {
+		return " replaced"
 	}
-	switch st.State {
-	case sequent.Superseded:
-		return " replaced", append(rel, "replaced by "+w.link(st.By, t.Branch))
-	case sequent.Disputed:
-		class, rel = class+" disputed", append(rel, `<span class="open">! disputed</span>`)
+	if _, named := t.Revises.Number(); named || t.Revision {
+		class = " revises"
 	}
-	if t.Seq == w.concluded {
+	if w.Standing(t).State == sequent.Disputed {
+		class += " disputed"
+	}
+	if t.Seq == w.Concluded {
 		class += " concludes"
 	}
-	return class, rel
+	return class
 }
 
 // text writes the text of a thought. What was replaced is folded to its first sentence.
-func (w *writer) text(t *sequent.Thought, st sequent.Standing, level int) {
+func (w *writer) text(t *sequent.Thought, level int) {
 	text, dir := t.Text, ` dir="auto"`
 	if t.Seq == 1 && !w.o.Short {
 		text = w.rest
 	}
 	switch {
-	case st.State == sequent.Superseded:
+	case w.Standing(t).State == sequent.Superseded:
 		sentence, rest, _ := head(text, maxSentence)
 		if rest == "" && t.Note == "" {
 			fmt.Fprintf(w, `<div class="prose"%s><p>%s</p></div>`+"\n", dir, html.EscapeString(sentence))
@@ -91,7 +90,7 @@ func (w *writer) text(t *sequent.Thought, st sequent.Standing, level int) {
 		w.aside(t, level)
 		w.WriteString("</div></details>\n")
 		return
-	case t.Seq == w.concluded:
+	case t.Seq == w.Concluded:
 		fmt.Fprintf(w, `<div class="verdict prose"%s><h%d class="label">Conclusion</h%d>`, dir, level, level)
 		prose(&w.Buffer, conclusion(text), level)
 	default:

@@ -8,6 +8,7 @@
 package draw
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
@@ -15,27 +16,19 @@ import (
 	"github.com/sequent-dev/sequent/internal/printable"
 )
 
-// A Charset is the set of characters that a drawing uses.
-type Charset int
-
-// The values of Charset.
-const (
-	Unicode   Charset = iota // all
-	ASCII                    // lanes and marks in ASCII, thoughts unchanged
-	ASCIIOnly                // everything in ASCII
-)
+// dot separates remarks.
+const dot = " · "
 
 // minWidth is the minimum width of a drawing, also on a narrower terminal.
 const minWidth = 30
 
-// Options configure a drawing. The zero Options draw 80 columns of Unicode.
+// Options configure a drawing. The zero Options draw 80 columns.
 type Options struct {
-	Width   int // columns; 0 means 80, and less than 30 means 30
-	Charset Charset
-	Full    bool      // fold nothing
-	Newest  int       // Seq of a thought to highlight; 0 for none
-	State   string    // shown instead of the session's state; empty means that
-	Now     time.Time // for "5 minutes ago"; zero omits ages
+	Width  int       // columns; 0 means 80, and less than 30 means 30
+	Full   bool      // fold nothing
+	Newest int       // Seq of a thought to highlight; 0 for none
+	State  string    // shown instead of the session's state; empty means that
+	Now    time.Time // for "5 minutes ago"; zero omits ages
 
 	// Command returns the command line that shows a session or a thought; the
 	// reference is an ID with what follows it, such as @17. Folds name the command
@@ -97,19 +90,20 @@ func Session(s *sequent.Session, o Options) Drawing {
 
 // Thought draws one thought in one row, cut to the width.
 func Thought(t sequent.Thought, o Options) Line {
-	p := &painter{o: o, glyphs: glyphsOf(o.Charset), lanes: map[string]int{}, numbers: map[int]int{}}
 	line := Line{{Text: NumberOf(t) + " ", Role: Number}}
 	if t.Branch != "" {
-		line = append(line, Span{Text: One(t.Branch, o.Charset) + " ", Role: Label, Lane: 1})
+		line = append(line, Span{Text: printable.Line(t.Branch) + " ", Role: Label, Lane: 1})
 	}
-	if tag := p.revises(t); tag != "" {
-		line = append(line, Span{Text: tag + " ", Role: Tag})
+	if n, named := t.Revises.Number(); named {
+		line = append(line, Span{Text: fmt.Sprintf("replaces %d ", n), Role: Tag})
+	} else if t.Revision {
+		line = append(line, Span{Text: "revision ", Role: Tag})
 	}
-	line = append(line, Span{Text: One(t.Text, o.Charset)})
+	line = append(line, Span{Text: printable.Line(t.Text)})
 	if t.Final {
-		line = append(line, Span{Text: " " + p.glyphs.final, Role: Final})
+		line = append(line, Span{Text: " ■", Role: Final})
 	}
-	return cut(line, o.width(), p.glyphs.ellipsis)
+	return Cut(line, o)
 }
 
 // Plain returns lines without style. Each ends with a line feed.
@@ -124,18 +118,23 @@ func Plain(lines []Line) string {
 	return b.String()
 }
 
-// Ellipsis returns the mark of text that is cut.
-func Ellipsis(c Charset) string { return glyphsOf(c).ellipsis }
-
 // Cut truncates a line to the width.
-func Cut(line Line, o Options) Line { return cut(line, o.width(), glyphsOf(o.Charset).ellipsis) }
+func Cut(line Line, o Options) Line {
+	total := 0
+	for i, s := range line {
+		w := Width(s.Text)
+		if total+w > o.width() {
+			s.Text = Truncate(s.Text, o.width()-total)
+			return append(line[:i:i], s)
+		}
+		total += w
+	}
+	return line
+}
 
 // Marked draws a line of text from Lines or One in indented rows. At has the byte ranges
 // that match a search.
 func Marked(text string, at [][2]int, o Options, indent int) []Line {
-	if o.Charset == ASCIIOnly {
-		text, at = inCharset(text, o.Charset), nil
-	}
 	var lines []Line
 	pos := 0
 	for _, row := range wrap(text, 0, o.width()-indent) {
@@ -155,25 +154,11 @@ func Marked(text string, at [][2]int, o Options, indent int) []Line {
 	return lines
 }
 
-// cut truncates a line to a width.
-func cut(line Line, width int, ellipsis string) Line {
-	total := 0
-	for i, s := range line {
-		w := Width(s.Text)
-		if total+w > width {
-			s.Text = Truncate(s.Text, width-total, ellipsis)
-			return append(line[:i:i], s)
-		}
-		total += w
-	}
-	return line
-}
-
 // Beside draws a text to the right of a lead, in rows that begin in the same column.
 func Beside(lead Line, text string, role Role, o Options) []Line {
 	width := lead.width()
 	var lines []Line
-	for _, line := range Lines(text, o.Charset) {
+	for _, line := range Lines(text) {
 		for _, row := range wrap(line, 0, max(o.width()-width, minWidth/2)) {
 			lines = append(lines, append(lead, Span{Text: row, Role: role}).trimmed())
 			lead = Line{{Text: strings.Repeat(" ", width)}}

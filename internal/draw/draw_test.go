@@ -126,10 +126,6 @@ func options(t testing.TB, name string) draw.Options {
 		switch n, err := strconv.Atoi(word); {
 		case err == nil:
 			o.Width = n
-		case word == "ascii":
-			o.Charset = draw.ASCII
-		case word == "only":
-			o.Charset = draw.ASCIIOnly
 		case word == "full":
 			o.Full = true
 		default:
@@ -148,7 +144,7 @@ func checkRows(t testing.TB, d draw.Drawing, o draw.Options) {
 			t.Errorf("row %d is %d columns wide, more than %d: %q", i, n, o.Width, text)
 		}
 		for _, r := range text {
-			if r < ' ' || r >= 0x7F && r < 0xA0 || o.Charset == draw.ASCIIOnly && r > '~' {
+			if r < ' ' || r >= 0x7F && r < 0xA0 {
 				t.Errorf("row %d holds %U: %q", i, r, text)
 			}
 		}
@@ -242,9 +238,9 @@ func TestMarked(t *testing.T) {
 }
 
 func FuzzSession(f *testing.F) {
-	f.Add("one\ntwo", "b", 40, 0)
-	f.Add("漢字かな交じり文\x1b[2J\u202e👩‍👩‍👧‍👦e\u0301", "a/b", 30, 2)
-	f.Fuzz(func(t *testing.T, text, branch string, width, charset int) {
+	f.Add("one\ntwo", "b", 40)
+	f.Add("漢字かな交じり文\x1b[2J\u202e👩‍👩‍👧‍👦e\u0301", "a/b", 30)
+	f.Fuzz(func(t *testing.T, text, branch string, width int) {
 		e := sequent.New(sequent.Config{})
 		s, err := e.Begin(t.Context(), "x", func(c *sequent.Change) error {
 			for i := range 4 {
@@ -261,7 +257,7 @@ func FuzzSession(f *testing.F) {
 		if err != nil {
 			t.Skip() // the engine refuses it
 		}
-		o := draw.Options{Width: width % 300, Charset: draw.Charset(uint(charset) % 3)}
+		o := draw.Options{Width: width % 300}
 		d := draw.Session(s, o)
 		if o.Width == 0 {
 			o.Width = 80

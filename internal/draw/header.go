@@ -3,25 +3,27 @@ package draw
 import (
 	"cmp"
 	"fmt"
+	"strings"
 
+	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/internal/printable"
 )
 
 // header draws the title and the facts about the session.
 func (p *painter) header() {
-	s := p.session
-	title := One(s.Title(), p.o.Charset)
+	s := p.Session
+	title := printable.Line(s.Title())
 	if title == "" {
 		title = "(no thoughts yet)"
 	}
-	p.row(cut(Line{{Text: title, Role: Title}}, p.o.width(), p.glyphs.ellipsis))
+	p.row(Cut(Line{{Text: title, Role: Title}}, p.o))
 	if _, now := s.Asked(); now.Seq > 0 {
-		name := fmt.Sprintf("now: %s#%d ", One(now.Branch, p.o.Charset), now.Number)
-		p.row(cut(Line{{Text: name + One(now.Text, p.o.Charset), Role: Tag}}, p.o.width(), p.glyphs.ellipsis))
+		name := fmt.Sprintf("now: %s#%d ", printable.Line(now.Branch), now.Number)
+		p.row(Cut(Line{{Text: name + printable.Line(now.Text), Role: Tag}}, p.o))
 	}
-	facts := []string{One(string(s.ID()), p.o.Charset), cmp.Or(p.o.State, string(s.State()))}
+	facts := []string{printable.Line(string(s.ID())), cmp.Or(p.o.State, string(s.State()))}
 	if s.Dialect() != "" {
-		facts = append(facts, One(s.Dialect(), p.o.Charset))
+		facts = append(facts, printable.Line(s.Dialect()))
 	}
 	facts = append(facts, printable.Count(s.Len(), "thought", "thoughts"))
 	if p.branches > 0 {
@@ -31,9 +33,9 @@ func (p *painter) header() {
 		facts = append(facts, printable.Ago(p.o.Now.Sub(s.Updated())))
 	}
 	p.facts(facts)
-	p.facts(Origin(s.Origin(), p.o.Charset))
+	p.facts(origin(s.Origin()))
 	if f := s.Fault(); f != nil {
-		p.facts([]string{"not what was recorded: " + One(f.String(), p.o.Charset)})
+		p.facts([]string{"not what was recorded: " + printable.Line(f.String())})
 	}
 	p.row(nil)
 }
@@ -45,25 +47,49 @@ func (p *painter) facts(facts []string) {
 	}
 	var line string
 	for _, f := range facts { // a fact is not broken
-		if line != "" && Width(line+p.glyphs.dot+f) > p.o.width() {
-			p.row(cut(Line{{Text: line, Role: Meta}}, p.o.width(), p.glyphs.ellipsis))
+		if line != "" && Width(line+dot+f) > p.o.width() {
+			p.row(Cut(Line{{Text: line, Role: Meta}}, p.o))
 			line = ""
 		}
 		if line != "" {
-			line += p.glyphs.dot
+			line += dot
 		}
 		line += f
 	}
-	p.row(cut(Line{{Text: line, Role: Meta}}, p.o.width(), p.glyphs.ellipsis))
+	p.row(Cut(Line{{Text: line, Role: Meta}}, p.o))
 }
 
 func (p *painter) conclusion() {
-	if p.session.Conclusion() == "" {
+	if p.Conclusion() == "" {
 		return
 	}
 	p.row(nil)
 	p.row(Line{{Text: "Conclusion", Role: Title}})
-	for _, r := range p.rows(p.session.Conclusion(), 0, p.o.width()) {
+	for _, r := range p.rows(p.Conclusion(), 0, p.o.width()) {
 		p.row(Line{{Text: r}})
 	}
+}
+
+// shownCommit is how many characters of a commit are shown.
+const shownCommit = 10
+
+// origin returns the facts about where a session comes from.
+func origin(c sequent.Origin) (facts []string) {
+	add := func(parts ...string) {
+		if text := strings.TrimSpace(printable.Line(strings.Join(parts, " "))); text != "" {
+			facts = append(facts, text)
+		}
+	}
+	add(c.Client, c.ClientVersion)
+	if c.Agent != c.Client && c.Agent != "" {
+		add("agent", c.Agent)
+	}
+	add(c.Model)
+	add(c.Project)
+	place := c.GitBranch
+	if c.Commit != "" {
+		place += "@" + c.Commit[:min(shownCommit, len(c.Commit))]
+	}
+	add(place)
+	return facts
 }

@@ -1,7 +1,6 @@
 package draw
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/sequent-dev/sequent"
@@ -33,53 +32,47 @@ func List(s *sequent.Session, thoughts []sequent.Thought, o Options) []Line {
 		if i > 0 {
 			p.row(nil)
 		}
-		p.entry(t)
+		facts := NumberOf(t)
+		if !o.Now.IsZero() {
+			facts += dot + printable.Ago(o.Now.Sub(t.At))
+		}
+		name := append(p.named(t), Span{Text: facts, Role: Meta})
+		for _, tag := range p.tag(t) {
+			name = append(name, Span{Text: dot, Role: Meta}, tag)
+		}
+		p.row(Cut(name, o))
+		lead := Line{{Text: strings.Repeat(" ", indentation)}}
+		p.text(t.Text, p.role(t), lead)
+		p.text(t.Note, Tag, lead)
 	}
 	return p.drawing.Lines
-}
-
-// entry draws a thought of a list.
-func (p *painter) entry(t sequent.Thought) {
-	p.drawing.Rows[t.Seq] = len(p.drawing.Lines)
-	reference := p.session.Reference(t.Seq)
-	name := Line{p.mark(t), {Text: " " + One(reference.Short(), p.o.Charset), Role: Number, Lane: p.lanes[t.Branch]}}
-	facts := []string{NumberOf(t)}
-	if reference.Seq == 0 {
-		facts = append(facts, fmt.Sprintf("@%d", t.Seq))
-	}
-	if !p.o.Now.IsZero() {
-		facts = append(facts, printable.Ago(p.o.Now.Sub(t.At)))
-	}
-	name = append(name, Span{Text: "  " + strings.Join(facts, p.glyphs.dot), Role: Meta})
-	for _, tag := range p.tag(t) {
-		name = append(name, Span{Text: p.glyphs.dot, Role: Meta}, tag)
-	}
-	p.row(cut(name, p.o.width(), p.glyphs.ellipsis))
-	for _, s := range []Span{{Text: t.Text, Role: p.role(t)}, {Text: t.Note, Role: Tag}} {
-		if s.Text == "" {
-			continue
-		}
-		for _, r := range p.rows(s.Text, 0, p.o.width()-indentation) {
-			p.row(Line{{Text: strings.Repeat(" ", indentation)}, {Text: r, Role: s.Role}}.trimmed())
-		}
-	}
 }
 
 // Outline draws one row for each thought, indented by the depth of its line.
 func Outline(s *sequent.Session, entries []sequent.OutlineEntry, o Options) []Line {
 	p := newPainter(s, o)
 	for _, e := range entries {
-		p.drawing.Rows[e.Seq] = len(p.drawing.Lines)
-		line := Line{
-			{Text: strings.Repeat("  ", min(e.Depth, o.width()/6))},
-			p.mark(e.Thought),
-			{Text: " " + One(s.Reference(e.Seq).Short(), o.Charset) + "  ", Role: Number, Lane: p.lanes[e.Branch]},
-		}
+		line := append(Line{{Text: strings.Repeat("  ", min(e.Depth, o.width()/6))}}, p.named(e.Thought)...)
 		for _, tag := range p.tag(e.Thought) {
-			tag.Text += p.glyphs.dot
+			tag.Text += dot
 			line = append(line, tag)
 		}
-		p.row(cut(append(line, Span{Text: One(e.Text, o.Charset), Role: p.role(e.Thought)}), o.width(), p.glyphs.ellipsis))
+		p.row(Cut(append(line, Span{Text: printable.Line(e.Text), Role: p.role(e.Thought)}), o))
 	}
 	return p.drawing.Lines
+}
+
+// named returns the mark and the reference of a thought.
+func (p *painter) named(t sequent.Thought) Line {
+	return Line{p.mark(t), {Text: " " + printable.Line(p.Reference(t.Seq).Short()) + "  ", Role: Number, Lane: p.lanes[t.Branch]}}
+}
+
+// text draws a text in rows behind a lead; an empty one has none.
+func (p *painter) text(text string, role Role, lead Line) {
+	if text == "" {
+		return
+	}
+	for _, r := range p.rows(text, 0, p.o.width()-lead.width()) {
+		p.row(append(lead[:len(lead):len(lead)], Span{Text: r, Role: role}).trimmed())
+	}
 }

@@ -25,76 +25,41 @@ func Width(s string) int {
 	}, s))
 }
 
+// Ellipsis is the mark of text that is cut.
+const Ellipsis = "…"
+
 // Truncate truncates s to a width, with an ellipsis at the end if that fits.
-func Truncate(s string, width int, ellipsis string) string {
+func Truncate(s string, width int) string {
 	if Width(s) <= width {
 		return s
 	}
-	if width < Width(ellipsis) {
-		ellipsis = ""
-	}
-	if width < 0 {
+	if width < 1 {
 		return ""
 	}
-	end, used := 0, Width(ellipsis)
-	g := displaywidth.StringGraphemes(s)
-	for g.Next() {
+	end, used := 0, 1
+	for g := displaywidth.StringGraphemes(s); g.Next(); {
 		used += Width(g.Value())
 		if used > width {
 			break
 		}
 		end += len(g.Value())
 	}
-	return s[:end] + ellipsis
+	return s[:end] + Ellipsis
 }
 
-// One returns text as one line, as [printable.Line] does, in the characters of a charset.
-func One(text string, c Charset) string {
-	return strings.Join(strings.Fields(strings.Join(Lines(text, c), " ")), " ")
-}
-
-// Lines returns the lines of a text, as [printable.Text] shows it, in the characters of a
-// charset. Tabs become spaces.
-func Lines(text string, c Charset) []string {
-	text = strings.ReplaceAll(printable.Text(text), "\t", strings.Repeat(" ", tab))
-	lines := strings.Split(text, "\n")
+// Lines returns the lines of a text, as [printable.Text] shows it. Tabs become spaces.
+func Lines(text string) []string {
+	lines := strings.Split(strings.ReplaceAll(printable.Text(text), "\t", strings.Repeat(" ", tab)), "\n")
 	for i, line := range lines {
-		lines[i] = strings.TrimRight(inCharset(line, c), " ")
+		lines[i] = strings.TrimRight(line, " ")
 	}
 	return lines
-}
-
-// inCharset replaces the characters that a terminal without Unicode cannot show.
-func inCharset(line string, c Charset) string {
-	if c != ASCIIOnly {
-		return line
-	}
-	var b strings.Builder
-	for _, r := range line {
-		switch {
-		case r < utf8.RuneSelf:
-			b.WriteRune(r)
-		case r == 0xA0:
-			b.WriteByte(' ')
-		case r >= 0x2400 && r < 0x2420: // pictures of control characters
-			b.WriteString("^" + string(r-0x2400+0x40))
-		case r == 0x2421:
-			b.WriteString("^?")
-		case r == '⟨':
-			b.WriteByte('<')
-		case r == '⟩':
-			b.WriteByte('>')
-		default:
-			b.WriteByte('?')
-		}
-	}
-	return b.String()
 }
 
 // Wrap returns a text, as [printable.Text] shows it, in rows of at most width columns, broken between words
 // if possible. No row begins with a character that would join what stands before it.
 func Wrap(text string, width int) (rows []string) {
-	for _, line := range Lines(text, Unicode) {
+	for _, line := range Lines(text) {
 		r, _ := utf8.DecodeRuneInString(line)
 		if unicode.In(r, unicode.Mn, unicode.Me, unicode.Mc, unicode.Join_Control) || r >= 0x1F3FB && r <= 0x1F3FF { // emoji modifiers
 			line = "◌" + line

@@ -9,7 +9,7 @@ func TestKatakanaSoundMarks(t *testing.T) {
 		t.Errorf("width %d, want 4", got)
 	}
 	for width, want := range []string{"", "…", "…", "\uff76\uff9e…", text} {
-		if got := Truncate(text, width, "…"); got != want {
+		if got := Truncate(text, width); got != want {
 			t.Errorf("%d columns: got %q, want %q", width, got, want)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/internal/findings"
 )
 
 // thought draws one thought in lane depth. If more is set, its line continues. Remarks are before
@@ -15,25 +16,16 @@ func (p *painter) thought(t sequent.Thought, depth int, more bool) {
 	lead := append(p.at(depth, "", ""), p.mark(t),
 		Span{Text: " " + strings.Repeat(" ", p.numberW-len(number)) + number + " ", Role: Number, Lane: p.lanes[t.Branch]})
 	width := p.o.width() - lead.width()
-	add := func(rows []string, role Role) {
-		for _, r := range rows {
-			p.row(append(lead, Span{Text: r, Role: role}).trimmed())
-			lead = p.below(t, depth, more)
-		}
-	}
 	lost := 0
-	for i, tag := range p.tag(t) {
-		if i > 0 {
-			lead[len(lead)-1].Text += p.glyphs.dot
-		}
+	for _, tag := range p.tag(t) {
+		tag.Text += dot
 		lead = append(lead, tag)
-		lost = lead.width() + Width(p.glyphs.dot) - (p.o.width() - width)
+		lost += Width(tag.Text)
 	}
-	if lost > width*3/5 {
-		p.row(cut(lead, p.o.width(), p.glyphs.ellipsis))
+	if lost > width*3/5 { // too little room for the text beside its remarks
+		lead[len(lead)-1].Text = strings.TrimSuffix(lead[len(lead)-1].Text, dot)
+		p.row(Cut(lead, p.o))
 		lead, lost = p.below(t, depth, more), 0
-	} else if lost > 0 {
-		lead[len(lead)-1].Text += p.glyphs.dot
 	}
 	rows := p.rows(t.Text, lost, width)
 	most := aLot
@@ -45,27 +37,32 @@ func (p *painter) thought(t sequent.Thought, depth int, more bool) {
 	case p.large:
 		most = some
 	}
-	if hidden := len(rows) - most; hidden > 1 { // a fold that saves one row has no use
-		add(rows[:most], p.role(t))
-		p.fold(lead, fmt.Sprintf("%d more lines", hidden), fmt.Sprintf("@%d", t.Seq))
-	} else {
-		add(rows, p.role(t))
+	below := p.below(t, depth, more)
+	hidden := len(rows) - most
+	if hidden > 1 { // a fold that saves one row has no use
+		rows = rows[:most]
 	}
-	lead = p.below(t, depth, more)
-	for _, text := range p.found[t.Seq] {
-		add(p.rows("! "+text, 0, width), Tag)
+	for _, r := range rows {
+		p.row(append(lead[:len(lead):len(lead)], Span{Text: r, Role: p.role(t)}).trimmed())
+		lead = below
 	}
-	for _, n := range p.notes[t.Seq] {
-		add(p.rows(p.glyphs.note+Noted(n), 0, width), Newest)
+	if hidden > 1 {
+		p.fold(below, fmt.Sprintf("%d more lines", hidden), fmt.Sprintf("@%d", t.Seq))
 	}
-	if t.Note != "" && !p.large {
-		add(p.rows(t.Note, 0, width), Tag)
+	for _, text := range p.Found[t.Seq] {
+		p.text("! "+text, Tag, below)
+	}
+	for _, n := range p.Notes[t.Seq] {
+		p.text("✎ "+findings.Noted(n), Newest, below)
+	}
+	if !p.large {
+		p.text(t.Note, Tag, below)
 	}
 }
 
 // role returns the role of the text of a thought.
 func (p *painter) role(t sequent.Thought) Role {
-	if _, old := p.revised[t.Seq]; old {
+	if p.Standing(&t).State == sequent.Superseded {
 		return Superseded
 	}
 	return Text
@@ -76,7 +73,7 @@ func (p *painter) role(t sequent.Thought) Role {
 func (p *painter) rows(text string, lost, width int) []string {
 	var rows []string
 	blank := false
-	for _, line := range Lines(text, p.o.Charset) {
+	for _, line := range Lines(text) {
 		if line == "" {
 			blank = len(rows) > 0
 			continue
@@ -100,21 +97,21 @@ func (p *painter) rows(text string, lost, width int) []string {
 func (p *painter) below(t sequent.Thought, depth int, more bool) Line {
 	glyph := " "
 	if more || len(p.leaving[t.Seq]) > 0 {
-		glyph = p.glyphs.pass
+		glyph = "│"
 	}
 	return append(p.at(depth, glyph, t.Branch), Span{Text: strings.Repeat(" ", p.numberW+2), Role: Number})
 }
 
 func (p *painter) mark(t sequent.Thought) Span {
-	mark := Span{Text: p.glyphs.node, Role: Lane, Lane: p.lanes[t.Branch]}
-	_, old := p.revised[t.Seq]
+	mark := Span{Text: "●", Role: Lane, Lane: p.lanes[t.Branch]}
+	_, named := t.Revises.Number()
 	switch {
-	case old:
-		mark.Text = p.glyphs.old
+	case p.role(t) == Superseded:
+		mark.Text = "○"
 	case t.Final:
-		mark.Text, mark.Role = p.glyphs.final, Final
-	case t.Revision || revises(t):
-		mark.Text = p.glyphs.revision
+		mark.Text, mark.Role = "■", Final
+	case t.Revision || named:
+		mark.Text = "◆"
 	}
 	if t.Seq == p.o.Newest {
 		mark.Role = Newest
@@ -122,44 +119,20 @@ func (p *painter) mark(t sequent.Thought) Span {
 	return mark
 }
 
-func revises(t sequent.Thought) bool {
-	_, named := t.Revises.Number()
-	return named
-}
-
 // tag returns the remarks before a thought's text.
 func (p *painter) tag(t sequent.Thought) Line {
 	var tags Line
-	if by, old := p.revised[t.Seq]; old {
-		tags = append(tags, Span{Text: "replaced by " + p.name(by, t.Branch), Role: Tag})
-	}
-	if s := p.revises(t); s != "" {
-		tags = append(tags, Span{Text: s, Role: Tag})
-	}
-	if p.disputed[t.Seq] {
-		tags = append(tags, Span{Text: "! disputed", Role: Newest})
+	for _, text := range p.Relations(&t, func(other sequent.Thought) string { return p.name(other, t.Branch) }) {
+		role := Tag
+		if text[0] == '!' {
+			role = Newest
+		}
+		tags = append(tags, Span{Text: text, Role: role})
 	}
 	if t.Extend {
 		tags = append(tags, Span{Text: "wants more", Role: Tag})
 	}
 	return tags
-}
-
-// revises returns the remark about the revised thought, or nothing.
-func (p *painter) revises(t sequent.Thought) string {
-	n, named := t.Revises.Number()
-	switch {
-	case named && t.Supersedes > 0 && p.session != nil:
-		old, _ := p.session.At(t.Supersedes)
-		return "replaces " + p.name(old, t.Branch)
-	case named && p.session != nil:
-		return fmt.Sprintf("replaces %d, which is not recorded", n)
-	case named:
-		return fmt.Sprintf("replaces %d", n)
-	case t.Revision:
-		return "revision"
-	}
-	return ""
 }
 
 // name returns the name of a thought for a remark on a line: its number, and its own line
@@ -189,23 +162,4 @@ func (l Line) trimmed() Line {
 		l = l[:len(l)-1]
 	}
 	return l
-}
-
-// Noted returns what a person said about a thought, for people.
-func Noted(n sequent.Note) string {
-	from := n.From
-	if from == "" {
-		from = "a person"
-	}
-	said := from
-	switch n.Kind {
-	case sequent.Wrong:
-		said = "wrong (" + from + ")"
-	case sequent.Approval:
-		said = "approved (" + from + ")"
-	}
-	if n.Text != "" {
-		said += ": " + n.Text
-	}
-	return said
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/internal/findings"
+	"github.com/sequent-dev/sequent/internal/printable"
 )
 
 // Limits for folding, unless Options.Full is set.
@@ -20,46 +21,25 @@ const (
 
 // A painter draws one session.
 type painter struct {
-	session *sequent.Session
+	*findings.Reading
 	o       Options
-	glyphs  glyphs
 	drawing Drawing
 
 	lanes    map[string]int               // branch → its number in the order of first use, 0 for the main line
 	own      map[string][]sequent.Thought // branch → its thoughts
 	leaving  map[int][]string             // Seq → branches that begin there
-	revised  map[int]sequent.Thought      // Seq → its latest revision
-	notes    map[int][]sequent.Note       // Seq → what people said
-	found    map[int][]string             // Seq → what its author may have missed
-	disputed map[int]bool                 // Seqs of thoughts that a person calls wrong, until they are revised
 	numbers  map[int]int                  // author's number → number of thoughts with it
 	numberW  int                          // columns of "12/20"
 	deepest  int                          // the last lane with room for text
 	large    bool                         // fold
 	prefix   Line                         // the lanes to the left of the current one
 	branches int
-	verdicts map[string]sequent.Verdict // branch → what was decided about it
 }
 
 func newPainter(s *sequent.Session, o Options) *painter {
 	p := &painter{
-		session: s, o: o, glyphs: glyphsOf(o.Charset),
-		drawing: Drawing{Rows: make(map[int]int, s.Len())},
-		lanes:   map[string]int{"": 0},
-		own:     make(map[string][]sequent.Thought),
-		leaving: make(map[int][]string),
-		revised: make(map[int]sequent.Thought),
-		notes:   make(map[int][]sequent.Note), found: findings.Texts(s), disputed: make(map[int]bool),
-		numbers: make(map[int]int), verdicts: make(map[string]sequent.Verdict),
-	}
-	for _, l := range s.Lines()[1:] {
-		p.verdicts[l.Label] = l.Verdict
-	}
-	for i, st := range s.Standings() {
-		p.disputed[i+1] = st.State == sequent.Disputed
-	}
-	for _, n := range s.Notes() {
-		p.notes[n.Seq] = append(p.notes[n.Seq], n)
+		Reading: findings.Read(s), o: o, drawing: Drawing{Rows: make(map[int]int, s.Len())}, lanes: map[string]int{"": 0},
+		own: make(map[string][]sequent.Thought), leaving: make(map[int][]string), numbers: make(map[int]int),
 	}
 	for t := range s.All() {
 		if t.Branch != "" && len(p.own[t.Branch]) == 0 {
@@ -69,9 +49,6 @@ func newPainter(s *sequent.Session, o Options) *painter {
 		p.own[t.Branch] = append(p.own[t.Branch], t)
 		p.numbers[t.Number]++
 		p.numberW = max(p.numberW, len(NumberOf(t)))
-		if t.Supersedes > 0 {
-			p.revised[t.Supersedes] = t
-		}
 	}
 	p.branches = len(p.lanes) - 1
 	p.large = !o.Full && (s.Len() > small || p.branches > many)
@@ -92,26 +69,19 @@ func (p *painter) row(line Line) {
 	p.drawing.Lines = append(p.drawing.Lines, line)
 }
 
-// fold draws a note about a folded part after lead, with the command that opens it, beside the
-// note or below it. A command is never cut.
+// fold draws a note about a folded part after lead, with the command that opens it beside or below it.
 func (p *painter) fold(lead Line, note, reference string, flags ...string) {
 	p.drawing.Folded = true
-	note = p.glyphs.folded + " " + note
-	lead = lead[:len(lead):len(lead)]
-	room := p.o.width() - lead.width()
-	if p.o.Command == nil {
-		p.row(cut(append(lead, Span{Text: note, Role: Fold}), p.o.width(), p.glyphs.ellipsis))
-		return
+	note = "⋯ " + note
+	if p.o.Command != nil {
+		command := printable.Line(p.o.Command(string(p.ID())+reference, flags...))
+		if room := p.o.width() - lead.width() - len(": "); Width(note+command) <= room {
+			note += ": " + command
+		} else {
+			note += ":\n  " + command
+		}
 	}
-	command := One(p.o.Command(string(p.session.ID())+reference, flags...), p.o.Charset)
-	if Width(note+": "+command) <= room {
-		p.row(append(lead, Span{Text: note + ": " + command, Role: Fold}))
-		return
-	}
-	p.row(append(lead, Span{Text: Truncate(note, room-1, p.glyphs.ellipsis) + ":", Role: Fold}))
-	for _, row := range wrap(command, 0, max(room-2, minWidth/2)) {
-		p.row(append(lead, Span{Text: "  " + row, Role: Fold}))
-	}
+	p.text(note, Fold, lead)
 }
 
 func (p *painter) tree() {
@@ -159,7 +129,7 @@ func (p *painter) skippable(rest []sequent.Thought, at, all, depth int) int {
 
 func (p *painter) skipped(thoughts []sequent.Thought, depth int) {
 	first, last := thoughts[0], thoughts[len(thoughts)-1]
-	p.fold(append(p.at(depth, p.glyphs.gap, first.Branch), Span{Text: " ", Role: Fold}),
+	p.fold(append(p.at(depth, "┊", first.Branch), Span{Text: " ", Role: Fold}),
 		fmt.Sprintf("%d more thoughts, %d to %d", len(thoughts), first.Number, last.Number),
 		"", "--from", fmt.Sprintf("@%d", first.Seq), "--to", fmt.Sprintf("@%d", last.Seq))
 }
@@ -190,60 +160,51 @@ func (p *painter) branch(branch, parent string, depth int, more bool) {
 		more = false
 		line = append(p.at(depth, " ", ""), Span{Text: "  ", Role: Lane})
 	case depth >= p.deepest: // no room for another lane: the branch continues in this one
-		from, _ := p.session.At(first.After)
-		line = p.at(depth, p.glyphs.turn, branch)
-		remark = p.glyphs.dot + "leaves " + p.lineName(parent) + " at " + fmt.Sprint(from.Number)
+		from, _ := p.At(first.After)
+		line = p.at(depth, "├╴", branch)
+		remark = dot + "leaves " + p.lineName(parent) + " at " + fmt.Sprint(from.Number)
 	default:
-		bend := p.glyphs.last
+		bend := "╰─╮"
 		if more {
-			bend = p.glyphs.fork
+			bend = "├─╮"
 		}
-		line = append(p.at(depth, "", parent), p.bend(bend, parent, branch)...)
+		line = append(p.at(depth, "", parent), Span{Text: bend, Role: Lane, Lane: p.lanes[branch]})
 	}
-	line = append(line, Span{Text: " " + One(branch, p.o.Charset), Role: Label, Lane: p.lanes[branch]},
+	line = append(line, Span{Text: " " + printable.Line(branch), Role: Label, Lane: p.lanes[branch]},
 		Span{Text: remark + p.verdict(branch), Role: Tag})
-	p.row(cut(line, p.o.width(), p.glyphs.ellipsis))
+	p.row(Cut(line, p.o))
 	outer := p.prefix
 	if depth < p.deepest {
 		pass := "  "
 		if more {
-			pass = p.glyphs.pass + " "
+			pass = "│ "
 		}
 		p.prefix = append(p.prefix[:len(p.prefix):len(p.prefix)], Span{Text: pass, Role: Lane, Lane: p.lanes[parent]})
 	}
 	p.line(branch, depth+1)
 	p.prefix = outer
 	if depth >= p.deepest && more {
-		p.row(cut(append(p.at(depth, p.glyphs.turn, parent), Span{Text: " back on " + p.lineName(parent), Role: Tag}), p.o.width(), p.glyphs.ellipsis))
-	}
-}
-
-// bend colours the first column as the parent and the rest as the branch.
-func (p *painter) bend(glyphs, parent, branch string) Line {
-	r := []rune(glyphs)
-	return Line{
-		{Text: string(r[:1]), Role: Lane, Lane: p.lanes[parent]},
-		{Text: string(r[1:]), Role: Lane, Lane: p.lanes[branch]},
+		p.row(Cut(append(p.at(depth, "├╴", parent), Span{Text: " back on " + p.lineName(parent), Role: Tag}), p.o))
 	}
 }
 
 // origin returns the remark about an origin that is not recorded.
 func (p *painter) origin(first sequent.Thought) string {
 	if n, named := first.From.Number(); named && first.After == 0 {
-		return fmt.Sprintf("%sfrom %d, which is not recorded", p.glyphs.dot, n)
+		return fmt.Sprintf("%sfrom %d, which is not recorded", dot, n)
 	}
 	return ""
 }
 
 // verdict returns the remark that a line is chosen, rejected or undecided.
 func (p *painter) verdict(branch string) string {
-	switch v := p.verdicts[branch]; v {
+	switch v := p.Lines[branch].Verdict; v {
 	case "":
 		return ""
 	case sequent.Rejected:
-		return p.glyphs.dot + p.glyphs.cross + " " + string(v)
+		return dot + "× " + string(v)
 	default:
-		return p.glyphs.dot + string(v)
+		return dot + string(v)
 	}
 }
 
@@ -251,5 +212,5 @@ func (p *painter) lineName(branch string) string {
 	if branch == "" {
 		return "the main line"
 	}
-	return One(branch, p.o.Charset)
+	return printable.Line(branch)
 }

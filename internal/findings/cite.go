@@ -92,32 +92,6 @@ func nextCitation(text string, from int) int {
 	return from + sign
 }
 
-// citesOld reports whether a thought cites a number, and some thought with that number was replaced. It takes less than a
-// whole log, for every thought that is recorded.
-func citesOld(s *sequent.Session, t *sequent.Thought) bool {
-	cited := make(map[int]bool)
-	for at := nextCitation(t.Text, 0); at >= 0 && len(cited) < maxSteps; at = nextCitation(t.Text, at+1) {
-		rest := t.Text[at+1:]
-		if t.Text[at] != '#' {
-			rest = strings.TrimLeft(strings.TrimPrefix(strings.TrimPrefix(rest, "hought"), "s"), " \t\n")
-		}
-		if number, err := strconv.Atoi(leadingDigits(rest)); err == nil {
-			cited[number] = true
-		}
-	}
-	if len(cited) == 0 {
-		return false
-	}
-	for other := range s.All() {
-		if other.Supersedes > 0 {
-			if old, ok := s.At(other.Supersedes); ok && cited[old.Number] {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 // sentenceAround returns the sentence around a byte of a text, as far as it is near, and where a citation at that byte
 // begins in it: before a number sign stands the name of its line.
 func sentenceAround(text string, at int) (sentence string, from int) {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/internal/printable"
 )
 
 // A Kind says what a finding is about.
@@ -42,16 +43,14 @@ func Of(s *sequent.Session) (all []Finding) {
 	l := newLog(s)
 	said := make(map[string]bool)
 	for i := range l.thoughts {
-		if t := &l.thoughts[i]; l.telling(t) {
-			for _, f := range l.check(t) {
-				key := fmt.Sprint(f.Kind, f.Of)
-				if f.Kind == ChosenReplaced {
-					key = fmt.Sprint(BranchFromReplaced, f.Of)
-				}
-				if !said[key] || f.Of == nil {
-					said[key] = true
-					all = append(all, f)
-				}
+		for _, f := range l.check(&l.thoughts[i]) {
+			key := fmt.Sprint(f.Kind, f.Of)
+			if f.Kind == ChosenReplaced {
+				key = fmt.Sprint(BranchFromReplaced, f.Of)
+			}
+			if !said[key] || f.Of == nil {
+				said[key] = true
+				all = append(all, f)
 			}
 		}
 	}
@@ -71,7 +70,7 @@ func Texts(s *sequent.Session) map[int][]string {
 }
 
 // Last returns those that the last thought shows. Its cost is that of a look at the thought, unless this is a
-// conclusion, a revision, the first of a branch, a decision, or cites another one.
+// conclusion, a revision, the first of a branch, a decision, or cites a number.
 func Last(s *sequent.Session) []Finding {
 	t, ok := s.Last()
 	if !ok {
@@ -79,23 +78,15 @@ func Last(s *sequent.Session) []Finding {
 	}
 	before, _ := s.At(t.After)
 	decides := slices.ContainsFunc(s.Decisions(), func(d sequent.Decision) bool { return d.Seq == t.Seq })
-	if !decides && !telling(&t, &before) && !citesOld(s, &t) || len(newLog(s).check(&t)) == 0 {
+	if !decides && !telling(&t, &before) || len(newLog(s).check(&t)) == 0 {
 		return nil
 	}
 	return slices.DeleteFunc(Of(s), func(f Finding) bool { return f.At != t.Seq })
 }
 
-// telling reports whether a thought that follows another one, decides nothing and cites nothing can show anything.
+// telling reports whether a thought that follows another one and decides nothing can show anything.
 func telling(t, before *sequent.Thought) bool {
-	return t.Final || t.Revision || t.Supersedes > 0 || before.Branch != t.Branch || t.Number <= before.Number
-}
-
-func (l *log) telling(t *sequent.Thought) bool {
-	var before sequent.Thought
-	if t.After > 0 {
-		before = *l.at(t.After)
-	}
-	return len(l.decisions[t.Seq]) > 0 || telling(t, &before) || nextCitation(t.Text, 0) >= 0
+	return t.Final || t.Revision || t.Supersedes > 0 || before.Branch != t.Branch || t.Number <= before.Number || nextCitation(t.Text, 0) >= 0
 }
 
 // A log is a session with what checks look up.
@@ -221,15 +212,6 @@ func (l *log) name(seq int, label string) string {
 
 // quote returns the beginning of a thought.
 func (l *log) quote(seq int) string {
-	const most = 36
 	text, _, _ := strings.Cut(l.at(seq).Text, "\n")
-	runes := []rune(text)
-	if len(runes) <= most {
-		return strings.TrimRight(text, ". ")
-	}
-	begun := string(runes[:most])
-	if at := strings.LastIndexByte(begun, ' '); at > most/2 {
-		begun = begun[:at]
-	}
-	return strings.TrimRight(begun, ",;:. ") + "…"
+	return strings.TrimRight(printable.Short(text, 36), ". ")
 }
