@@ -33,8 +33,8 @@ const (
 // Commit implements [sequent.Store].
 //
 // One statement stores all writes whose sessions are at their bases and not locked by another
-// process. On Citus a transaction for each worker does. The others follow side by side, each in
-// a transaction that locks the session while Rebase is called.
+// process. The others, and on Citus all, follow side by side, each in a transaction that locks the
+// session while Rebase is called.
 //
 // An attempt is repeated if the connection breaks. It stores nothing that is stored already:
 // it sees its own hash in the log.
@@ -49,60 +49,29 @@ func (s *Store) Commit(ctx context.Context, batch []*sequent.Write) error {
 			left = append(left, w)
 		}
 	}
-	switch {
-	case len(left) == 0:
-	case left[0].Wait:
-		s.apart(ctx, left, false)
-	case s.distributed:
-		groups := s.byWorker(ctx, left)
-		sideBySide(len(groups), func(i int) { s.commit(ctx, groups[i], s.inOrder) })
-	default:
-		s.commit(ctx, left, s.together)
+	sent := false
+	if len(left) > 0 && !left[0].Wait && !s.distributed {
+		left, sent = s.together(ctx, left)
 	}
+	s.apart(ctx, left, sent)
 	return nil
 }
 
-// commit stores writes at once, and then those apart that are left.
-func (s *Store) commit(ctx context.Context, batch []*sequent.Write, atOnce func(context.Context, []*sequent.Write) (map[*sequent.Write]bool, error)) {
-	stored, err := atOnce(ctx, batch)
-	var topics []sequent.Topic
-	var left []*sequent.Write
-	for _, w := range batch {
-		switch {
-		case stored[w]:
-			topics = append(topics, w.Header.Topic())
-		case s.isLocked(err): // each waits alone
-			w.Err = sequent.ErrLocked
-		default:
-			left = append(left, w)
-		}
-	}
-	s.feed.Touched(topics...)
-	s.apart(ctx, left, isLost(err) && !hadNoEffect(err))
-}
-
-// apart stores writes side by side.
-func (s *Store) apart(ctx context.Context, left []*sequent.Write, sent bool) {
-	sideBySide(len(left), func(i int) {
-		if err := s.wrap(ctx, s.alone(ctx, left[i], sent)); err != nil {
-			left[i].Err = err
-		}
-	})
-}
-
-// sideBySide calls do with 0 to n-1 at the same time. It panics with what one of them panics
-// with, such as a Rebase.
-func sideBySide(n int, do func(i int)) {
+// apart stores writes side by side. Sent says that they may be stored already. It panics with what
+// one of them panics with, such as a Rebase.
+func (s *Store) apart(ctx context.Context, writes []*sequent.Write, sent bool) {
 	var running sync.WaitGroup
-	panics := make(chan any, n)
-	for i := range n {
+	panics := make(chan any, len(writes))
+	for _, w := range writes {
 		running.Go(func() {
 			defer func() {
 				if p := recover(); p != nil {
 					panics <- p
 				}
 			}()
-			do(i)
+			if err := s.wrap(ctx, s.alone(ctx, w, sent)); err != nil {
+				w.Err = err
+			}
 		})
 	}
 	running.Wait()
@@ -185,10 +154,14 @@ func (a *attempt) run(ctx context.Context) error {
 			}
 		}
 		b = pgx.Batch{}
-		queueLog(&b, a.write, key)
+		for i := range a.write.Entries {
+			b.Queue(insertEntry, packed(append([]any{partOf(a.write.Header.Key), key}, entryValues(&a.write.Entries[i])...))...)
+		}
+		b.Queue(notify, a.channel, a.payload([]sequent.Topic{a.write.Header.Topic()}))
+		b.Queue("COMMIT")
 		sent := a.sent
 		a.sent = true
-		err := a.finish(ctx, c, &b, a.write.Header.Topic())
+		err := c.send(ctx, &b)
 		if err != nil && (!isLost(err) || hadNoEffect(err)) {
 			a.sent = sent
 		}
@@ -227,26 +200,6 @@ func queueSwap(b *pgx.Batch, w *sequent.Write, key *int64) {
 		}
 		return nil
 	})
-}
-
-// queueLog adds statements that insert the entries of a write.
-func queueLog(b *pgx.Batch, w *sequent.Write, key int64) {
-	for i := range w.Entries {
-		b.Queue(insertEntry, packed(append([]any{partOf(w.Header.Key), key}, entryValues(&w.Entries[i])...))...)
-	}
-}
-
-// finish sends the last statements of a transaction, tells other processes and commits.
-func (s *Store) finish(ctx context.Context, c *conn, b *pgx.Batch, topics ...sequent.Topic) error {
-	b.Queue(notify, s.channel, s.payload(topics))
-	b.Queue("COMMIT")
-	return c.send(ctx, b)
-}
-
-// isLocked reports whether a statement ended because it waited for a lock too long, or perhaps
-// for that reason.
-func (s *Store) isLocked(err error) bool {
-	return had(err, "55P03") || s.distributed && had(err, "57014")
 }
 
 // rebase locks the session and rebases the write unless it is at its base. It reports whether
@@ -293,8 +246,9 @@ func isStored(w *sequent.Write, now *sequent.Header, tail []sequent.Entry) bool 
 	return slices.ContainsFunc(tail, func(e sequent.Entry) bool { return e.Hash == w.Header.Head })
 }
 
-// together stores the writes whose sessions are at their bases and not locked by others.
-func (s *Store) together(ctx context.Context, batch []*sequent.Write) (stored map[*sequent.Write]bool, err error) {
+// together stores the writes whose sessions are at their bases and not locked by others, and returns
+// those that are left, and whether they may be stored nevertheless.
+func (s *Store) together(ctx context.Context, batch []*sequent.Write) (left []*sequent.Write, sent bool) {
 	var rows, log [][]any
 	topics := make([]sequent.Topic, len(batch))
 	text := changeBatch
@@ -310,9 +264,9 @@ func (s *Store) together(ctx context.Context, batch []*sequent.Write) (stored ma
 			log = append(log, packed(append([]any{int64(i + 1)}, entryValues(&w.Entries[j])...)))
 		}
 	}
-	stored = make(map[*sequent.Write]bool)
-	err = s.withConn(ctx, func(c *conn) error {
-		args := slices.Concat(arrays(exampleRow, rows), arrays(exampleEntry, log), []any{s.channel, s.payload(topics)})
+	stored := make([]bool, len(batch))
+	err := s.withConn(ctx, func(c *conn) error {
+		args := slices.Concat(columns(exampleRow, rows), columns(exampleEntry, log), []any{s.channel, s.payload(topics)})
 		return c.raw(func(c *pgx.Conn) error {
 			found, err := c.Query(ctx, text, args...)
 			if err != nil {
@@ -320,16 +274,25 @@ func (s *Store) together(ctx context.Context, batch []*sequent.Write) (stored ma
 			}
 			var n int
 			_, err = pgx.ForEachRow(found, []any{&n, nil}, func() error {
-				stored[batch[n-1]] = true
+				stored[n-1] = true
 				return nil
 			})
 			return err
 		})
 	})
-	if err != nil {
-		return nil, err
+	var changed []sequent.Topic
+	for i, w := range batch {
+		switch {
+		case err == nil && stored[i]:
+			changed = append(changed, topics[i])
+		case s.isLocked(err): // each waits alone
+			w.Err = sequent.ErrLocked
+		default:
+			left = append(left, w)
+		}
 	}
-	return stored, nil
+	s.feed.Touched(changed...)
+	return left, isLost(err) && !hadNoEffect(err)
 }
 
 // A conn is a connection for commits. It is a [sqlstore.Tx], too.

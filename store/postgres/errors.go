@@ -54,7 +54,6 @@ func wrap(ctx context.Context, err error) error {
 	out := &sequent.Error{Code: sequent.CodeInternal, Msg: "the store failed unexpectedly", Err: err}
 	if isLost(err) {
 		describe(out, "08")
-		out.Err = errors.New(distinctLines(err))
 	} else if e, ok := errors.AsType[*pgconn.PgError](err); ok {
 		describe(out, e.Code)
 	}
@@ -95,18 +94,6 @@ func describe(e *sequent.Error, code string) {
 	}
 }
 
-// distinctLines returns the text of an error, each line once. The driver reports each attempt
-// to connect, with and without TLS, on a line of its own.
-func distinctLines(err error) string {
-	var lines []string
-	for line := range strings.SplitSeq(err.Error(), "\n") {
-		if !slices.Contains(lines, line) {
-			lines = append(lines, line)
-		}
-	}
-	return strings.Join(lines, "\n")
-}
-
 // isLost reports whether connecting failed, the connection broke, or the server is starting or
 // stopping. What was sent may have been executed.
 func isLost(err error) bool {
@@ -131,6 +118,12 @@ func isWorkerLost(e *pgconn.PgError) bool {
 func had(err error, codes ...string) bool {
 	e, ok := errors.AsType[*pgconn.PgError](err)
 	return ok && slices.Contains(codes, e.Code)
+}
+
+// isLocked reports whether a statement ended because it waited for a lock too long, or, on Citus,
+// perhaps for that reason.
+func (s *Store) isLocked(err error) bool {
+	return had(err, "55P03") || s.distributed && had(err, "57014")
 }
 
 // isPassing reports whether a transaction that failed can be tried again at once: it was a

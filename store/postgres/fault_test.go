@@ -104,15 +104,6 @@ func TestOpenRefused(t *testing.T) {
 	}
 }
 
-// Nothing listens at port 1. The driver tries with and without TLS.
-func TestUnreachableNamesItsCauseOnce(t *testing.T) {
-	t.Parallel()
-	_, err := Open(t.Context(), Config{URL: "postgres://u@127.0.0.1:1/x?sslmode=prefer", RetryTimeout: time.Millisecond})
-	if e, ok := errors.AsType[*sequent.Error](err); !ok || e.Err == nil || strings.Count(e.Err.Error(), "dial error") != 1 {
-		t.Errorf("got %v, want the cause once", err)
-	}
-}
-
 // Errors of the server have a code, and what to do.
 func TestErrors(t *testing.T) {
 	for code, want := range map[string]sequent.Code{

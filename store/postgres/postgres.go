@@ -87,7 +87,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if err := s.retry(ctx, s.create); err != nil {
 		return nil, wrap(ctx, err)
 	}
-	s.database = &sqlstore.Database{Read: s.read, Write: s.write, Sources: sources, Part: partOf, Move: s.move, Decode: unpack}
+	s.database = &sqlstore.Database{Read: s.read, Write: s.write, Sources: sources, Part: partOf, Copy: copySession, Lock: lock, Decode: unpack}
 	s.Store = sqlstore.New(s.database)
 	open := func(n int, settings map[string]string) *sql.DB {
 		config := s.config.Copy()

@@ -85,19 +85,16 @@ func (s *Store) write(ctx context.Context, do func(sqlstore.Tx) ([]sequent.Topic
 	return s.wrap(ctx, err)
 }
 
-// move gives the rows of a session to another owner, and so to another part.
-func (s *Store) move(ctx context.Context, t sqlstore.Tx, r sqlstore.Row, to sequent.Header) error {
-	from, part := partOf(r.Header.Key), partOf(to.Key)
+// copySession inserts the rows of a session for another owner, and so in another part.
+func copySession(ctx context.Context, t sqlstore.Tx, r sqlstore.Row, to sequent.Header) error {
+	part := partOf(to.Key)
 	if _, err := t.ExecContext(ctx, "INSERT INTO tool_sessions (part, key, owner, id, "+join(sessionColumns, "")+") VALUES (?, ?, ?, ?"+
 		strings.Repeat(", ?", len(sessionColumns))+")", append([]any{part, r.Key, to.Owner, string(to.ID)}, sessionValues(&to)...)...); err != nil {
 		return err
 	}
 	columns := "id, session, " + join(entryColumns, "")
-	if _, err := t.ExecContext(ctx, "INSERT INTO tool_log (part, "+columns+") SELECT ?::bigint, "+columns+" FROM tool_log WHERE part = ? AND session = ?",
-		part, from, r.Key); err != nil {
-		return err
-	}
-	_, err := t.ExecContext(ctx, "DELETE FROM tool_log WHERE part = ? AND session = ?", from, r.Key)
+	_, err := t.ExecContext(ctx, "INSERT INTO tool_log (part, "+columns+") SELECT ?::bigint, "+columns+" FROM tool_log WHERE part = ? AND session = ?",
+		part, partOf(r.Header.Key), r.Key)
 	return err
 }
 

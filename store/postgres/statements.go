@@ -113,30 +113,15 @@ func arrayParameters(first int, example []any) string {
 	return strings.Join(all, ", ")
 }
 
-// arrays returns the columns of rows, for such parameters.
-func arrays(example []any, rows [][]any) []any {
+// columns returns the columns of rows, for such parameters.
+func columns(example []any, rows [][]any) []any {
 	all := make([]any, len(example))
-	for i, v := range example {
-		switch v.(type) {
-		case int64:
-			all[i] = column[int64](rows, i)
-		case string:
-			all[i] = column[string](rows, i)
-		case bool:
-			all[i] = column[bool](rows, i)
-		case []byte:
-			all[i] = column[[]byte](rows, i)
-		default:
-			all[i] = column[*string](rows, i)
+	for i := range all {
+		column := make([]any, len(rows))
+		for n, row := range rows {
+			column[n] = row[i]
 		}
+		all[i] = column
 	}
 	return all
-}
-
-func column[T any](rows [][]any, i int) []T {
-	list := make([]T, len(rows))
-	for n, row := range rows {
-		list[n] = row[i].(T)
-	}
-	return list
 }

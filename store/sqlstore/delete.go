@@ -10,65 +10,33 @@ import (
 	"github.com/sequent-dev/sequent"
 )
 
-// errChanged says that a session has changed since its row was read.
-var errChanged = errors.New("the session has changed")
-
-// unchanged calls do with a session, again if it was changed meanwhile.
-func (s *Store) unchanged(ctx context.Context, tx Tx, k sequent.Key, do func(Row) error) error {
-	for {
-		r, err := s.db.Find(ctx, tx, k, "")
-		if err == nil {
-			err = do(r)
-		}
-		if err != errChanged {
-			return err
-		}
-	}
-}
-
 // Delete implements [sequent.Store].
 func (s *Store) Delete(ctx context.Context, k sequent.Key, epoch int64) error {
 	return s.db.Write(ctx, func(tx Tx) ([]sequent.Topic, error) {
-		return []sequent.Topic{k.Topic()}, s.unchanged(ctx, tx, k, func(r Row) error {
-			if epoch != 0 && r.Header.Epoch != epoch {
-				return sequent.NotFound(k.ID)
-			}
-			return s.remove(ctx, tx, r)
-		})
+		r, err := s.db.Find(ctx, tx, k, s.db.Lock)
+		if err == nil && epoch != 0 && r.Header.Epoch != epoch {
+			err = sequent.NotFound(k.ID)
+		}
+		if err != nil {
+			return nil, err
+		}
+		return []sequent.Topic{k.Topic()}, s.remove(ctx, tx, r)
 	})
 }
 
-// remove deletes the rows of a session, or returns errChanged.
+// remove deletes the rows of a session, which is locked.
 func (s *Store) remove(ctx context.Context, tx Tx, r Row) error {
-	if err := s.removeRow(ctx, tx, r); err != nil {
-		return err
-	}
 	if s.db.Erase != nil {
 		if err := s.db.Erase(ctx, tx, r); err != nil {
 			return err
 		}
 	}
-	log := s.db.ofLog(r)
+	session, log := s.db.of(r.Header.Key, "key = ?", r.Key), s.db.of(r.Header.Key, "session = ?", r.Key)
+	if _, err := tx.ExecContext(ctx, "DELETE FROM tool_sessions"+session.where(), session.args...); err != nil {
+		return err
+	}
 	_, err := tx.ExecContext(ctx, "DELETE FROM tool_log"+log.where(), log.args...)
 	return err
-}
-
-// removeRow deletes the row of a session as it was read, or returns errChanged.
-func (s *Store) removeRow(ctx context.Context, tx Tx, r Row) error {
-	c := s.db.ofRow(r)
-	c.and(true, "version = ?", r.Header.Version)
-	return one(tx.ExecContext(ctx, "DELETE FROM tool_sessions"+c.where(), c.args...))
-}
-
-// one returns errChanged if a statement for the row of a session has found none.
-func one(result sql.Result, err error) error {
-	if err != nil {
-		return err
-	}
-	if n, err := result.RowsAffected(); n != 0 || err != nil {
-		return err
-	}
-	return errChanged
 }
 
 // A sweep deletes in small transactions, so that writers do not wait long.
@@ -89,12 +57,16 @@ func (s *Store) Sweep(ctx context.Context, q sequent.SweepQuery, limit int) (int
 			list, err := query(ctx, tx, s.db.ScanHeader, "SELECT "+HeaderColumns+" FROM tool_sessions s"+c.where()+" LIMIT ?", append(c.args, min(limit-total, sweepSessions))...)
 			entries := 0
 			for n = 0; err == nil && n < len(list) && entries < sweepEntries; n++ {
-				if err = s.remove(ctx, tx, list[n]); err == errChanged {
-					err = nil // it may be due no longer
-					continue
+				due := list[n].Header
+				r, missing := s.db.Find(ctx, tx, due.Key, s.db.Lock)
+				if errors.Is(missing, sequent.ErrNotFound) || missing == nil && r.Header.Position() != due.Position() {
+					continue // it may be due no longer
 				}
-				entries += list[n].Header.Entries
-				topics = append(topics, list[n].Header.Topic())
+				if err = missing; err == nil {
+					err = s.remove(ctx, tx, r)
+				}
+				entries += due.Entries
+				topics = append(topics, due.Topic())
 			}
 			deleted = len(topics)
 			return topics, err
@@ -115,24 +87,24 @@ func (s *Store) RenameOwner(ctx context.Context, from, to string) (n int, err er
 	}
 	err = s.db.Write(ctx, func(tx Tx) (topics []sequent.Topic, err error) {
 		n = 0
-		for last := int64(-1); ; {
-			list, err := query(ctx, tx, s.db.ScanHeader, "SELECT "+HeaderColumns+" FROM tool_sessions s WHERE owner = ? AND key > ? ORDER BY key LIMIT 500", from, last)
-			if len(list) == 0 || err != nil {
-				return topics, err
+		ids, err := query(ctx, tx, func(scan func(...any) error) (id string, err error) {
+			err = scan(&id)
+			s.db.decode(&id)
+			return id, err
+		}, "SELECT id FROM tool_sessions WHERE owner = ?", from)
+		for i := 0; i < len(ids) && err == nil; i++ {
+			k := sequent.Key{Owner: from, ID: sequent.ID(ids[i])}
+			r, missing := s.db.Find(ctx, tx, k, s.db.Lock)
+			if errors.Is(missing, sequent.ErrNotFound) { // it has been deleted meanwhile
+				continue
 			}
-			for _, r := range list {
-				last = r.Key
-				err := s.unchanged(ctx, tx, r.Header.Key, func(r Row) error { return s.rename(ctx, tx, r, to) })
-				if errors.Is(err, sequent.ErrNotFound) { // it has been deleted meanwhile
-					continue
-				}
-				if err != nil {
-					return nil, err
-				}
-				topics = append(topics, r.Header.Topic(), sequent.Key{Owner: to, ID: r.Header.ID}.Topic())
-				n++
+			if err = missing; err == nil {
+				err = s.rename(ctx, tx, r, to)
 			}
+			topics = append(topics, k.Topic(), sequent.Key{Owner: to, ID: k.ID}.Topic())
+			n++
 		}
+		return topics, err
 	})
 	if err != nil {
 		return 0, err
@@ -140,6 +112,7 @@ func (s *Store) RenameOwner(ctx context.Context, from, to string) (n int, err er
 	return n, nil
 }
 
+// rename gives a session, which is locked, to another owner.
 func (s *Store) rename(ctx context.Context, tx Tx, r Row, to string) error {
 	h := r.Header
 	h.Owner = to
@@ -152,15 +125,14 @@ func (s *Store) rename(ctx context.Context, tx Tx, r Row, to string) error {
 	case !errors.Is(err, sequent.ErrNotFound):
 		return err
 	}
-	if s.db.Move != nil {
-		if err := s.removeRow(ctx, tx, r); err != nil {
+	if s.db.Copy != nil {
+		if err := s.db.Copy(ctx, tx, r, h); err != nil {
 			return err
 		}
-		return s.db.Move(ctx, tx, r, h)
+		return s.remove(ctx, tx, r)
 	}
-	c := s.db.ofRow(r)
-	c.and(true, "version = ?", r.Header.Version)
-	return one(tx.ExecContext(ctx, "UPDATE tool_sessions SET owner = ?, seal = ?"+c.where(), append([]any{to, h.Seal[:]}, c.args...)...))
+	_, err := tx.ExecContext(ctx, "UPDATE tool_sessions SET owner = ?, seal = ? WHERE key = ?", to, h.Seal[:], r.Key)
+	return err
 }
 
 // PutValue implements [sequent.Values].

@@ -48,9 +48,12 @@ type Database struct {
 	// keys. It is nil if the tables have no such column.
 	Part func(k sequent.Key) int64
 
-	// Move gives the log of a session to another owner, whose row of tool_sessions it inserts,
-	// if the tables have a column part. The former row has been deleted.
-	Move func(ctx context.Context, tx Tx, r Row, to sequent.Header) error
+	// Copy inserts the rows of a session for another owner, if the tables have a column part. The
+	// former rows are deleted afterwards.
+	Copy func(ctx context.Context, tx Tx, r Row, to sequent.Header) error
+
+	// Lock is what follows a SELECT that locks its row in a transaction that writes.
+	Lock string
 
 	// Decode converts texts of a database that cannot store all of them as they are, and
 	// whose [Tx] converts those that it gets. It is nil otherwise.
@@ -103,7 +106,11 @@ func query[T any](ctx context.Context, tx Tx, scan func(scan func(...any) error)
 
 // Find returns a session. Lock is what follows in the statement if the row is to be locked.
 func (d *Database) Find(ctx context.Context, tx Tx, k sequent.Key, lock string) (Row, error) {
-	c := d.ofSession(k)
+	owner := "owner = ?"
+	if d.Part != nil {
+		owner = "owner || '' = ?" // not to be looked for in an index of owners
+	}
+	c := d.of(k, owner+" AND id = ?", k.Owner, string(k.ID))
 	r, err := d.ScanHeader(tx.QueryRowContext(ctx, "SELECT "+HeaderColumns+" FROM tool_sessions s"+c.where()+lock, c.args...).Scan)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = sequent.NotFound(k.ID)
@@ -121,7 +128,7 @@ func (d *Database) Log(ctx context.Context, tx Tx, r Row, have sequent.Position)
 	if have == h.Position() {
 		return nil, nil
 	}
-	c := d.ofLog(r)
+	c := d.of(h.Key, "session = ?", r.Key)
 	// Entries beyond the header's are those of a commit that the header does not show yet.
 	c.and(true, "n > ?", have.Entries)
 	c.and(true, "n <= ?", h.Entries)
@@ -182,32 +189,11 @@ func (c *condition) where() string {
 	return " WHERE " + c.text
 }
 
-// ofSession selects the row of a session.
-func (d *Database) ofSession(k sequent.Key) (c condition) {
-	owner := "owner = ?"
+// of selects rows of a session.
+func (d *Database) of(k sequent.Key, text string, args ...any) (c condition) {
 	if d.Part != nil {
 		c.and(true, "part = ?", d.Part(k))
-		owner = "owner || '' = ?" // not to be looked for in an index of owners
 	}
-	c.and(true, owner, k.Owner)
-	c.and(true, "id = ?", string(k.ID))
-	return c
-}
-
-// ofRow selects a row of tool_sessions.
-func (d *Database) ofRow(r Row) (c condition) {
-	if d.Part != nil {
-		c.and(true, "part = ?", d.Part(r.Header.Key))
-	}
-	c.and(true, "key = ?", r.Key)
-	return c
-}
-
-// ofLog selects the rows of a session's log.
-func (d *Database) ofLog(r Row) (c condition) {
-	if d.Part != nil {
-		c.and(true, "part = ?", d.Part(r.Header.Key))
-	}
-	c.and(true, "session = ?", r.Key)
+	c.and(true, text, args...)
 	return c
 }
