@@ -3,13 +3,12 @@ package sequent
 import (
 	"cmp"
 	"maps"
-	"sync"
 	"time"
 )
 
 // A Change records what a change function does to a session; see
 // [Engine.Update]. It has effect until the function returns. After that Append
-// returns an error and the setters do nothing.
+// returns an error and the setters do nothing. It is not safe for concurrent use.
 //
 // A setter that gets a value that no session can have, such as text that is not
 // valid UTF-8, makes the change fail with an error.
@@ -17,15 +16,14 @@ type Change struct {
 	limits Limits
 	now    time.Time
 
-	mu      sync.Mutex // a goroutine may outlive the change function
-	session *Session   // as of now; nil before the change function is called, and after it
-	shared  bool       // others have session: it is copied before it is changed
-	added   []Entry    // to the log, without proofs
-	named   []string   // the fields of the header that were set, for the log
-	dirty   bool       // there is something to write
-	expiry  bool       // ExpireAt was called
-	left    time.Time  // of Abandon; zero if it was not called
-	err     error      // of the first setter that failed
+	session *Session  // as of now; nil before the change function is called, and after it
+	shared  bool      // others have session: it is copied before it is changed
+	added   []Entry   // to the log, without proofs
+	named   []string  // the fields of the header that were set, for the log
+	dirty   bool      // there is something to write
+	expiry  bool      // ExpireAt was called
+	left    time.Time // of Abandon; zero if it was not called
+	err     error     // of the first setter that failed
 }
 
 var errChangeOver = Errorf(CodeInternal, "", "use a Change only in the change function that it was given to",
@@ -34,8 +32,6 @@ var errChangeOver = Errorf(CodeInternal, "", "use a Change only in the change fu
 // Session returns the session as it is now, with what c has recorded so far. The
 // snapshot does not change with the next call of c.
 func (c *Change) Session() *Session {
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	if c.session == nil {
 		return new(Session)
 	}
@@ -43,7 +39,7 @@ func (c *Change) Session() *Session {
 	return c.session
 }
 
-// own returns the session, to be changed. The caller holds mu.
+// own returns the session, to be changed.
 func (c *Change) own() *Session {
 	if c.shared {
 		s := *c.session
@@ -67,15 +63,10 @@ func (c *Change) Append(d Draft) (Thought, error) {
 	if d.empty() {
 		return Thought{}, Errorf(CodeInvalidThought, "text", "give it a text", "the thought is empty")
 	}
-	if err := checkDraft(&d, c.limits); err != nil {
-		return Thought{}, err
-	}
-	if err := checkLabels(d.Labels, -1); err != nil {
+	if err := cmp.Or(checkDraft(&d, c.limits), checkLabels(d.Labels, -1)); err != nil {
 		return Thought{}, err
 	}
 	d.Labels = maps.Clone(d.Labels)
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	if c.session == nil {
 		return Thought{}, errChangeOver
 	}
@@ -214,8 +205,6 @@ func (c *Change) ExpireAt(at time.Time) {
 // set changes the header, unless err says that the new value is not valid. The log
 // records the named fields.
 func (c *Change) set(err error, change func(*Header), names ...string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	switch {
 	case c.session == nil:
 	case err != nil:
@@ -239,16 +228,10 @@ func (c *Change) run(s *Session, begin *Header, change func(*Change) error, ttl 
 			}
 		}
 	}
-	defer func() { // also if change panics
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		c.session = nil
-	}()
+	defer func() { c.session = nil }() // also if change panics
 	if err := change(c); err != nil {
 		return nil, nil, err
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	if c.err != nil || !c.dirty {
 		return s, nil, c.err
 	}

@@ -1,6 +1,9 @@
 package sequent
 
-import "sync"
+import (
+	"cmp"
+	"sync"
+)
 
 // A ledger is a log with the indexes that an append needs. An append costs the same for
 // the first thought and for the hundred-thousandth.
@@ -97,14 +100,6 @@ func (l *ledger) push(t Thought) {
 
 // The methods below answer for a session that sees the first n thoughts. Their callers
 // hold mu.
-
-// thought returns a thought for a reader outside the package; false for Seq 0.
-func (l *ledger) thought(seq int) (Thought, bool) {
-	if seq == 0 {
-		return Thought{}, false
-	}
-	return l.thoughts[seq-1].detached(), true
-}
 
 // branches returns the branches among the first n thoughts, in order of first use.
 func (l *ledger) branches(n int) []line {
@@ -203,15 +198,11 @@ func (l *ledger) origin(number, n int) int {
 	if n == 0 {
 		return 0
 	}
-	if seq := l.resolve(l.links[n-1].line, number, n); seq > 0 {
-		return seq
+	seq := cmp.Or(l.resolve(l.links[n-1].line, number, n), l.resolve(0, number, n))
+	if seq == 0 {
+		for at := range l.lines {
+			seq = max(seq, l.numbered(at, number, n))
+		}
 	}
-	if seq := l.resolve(0, number, n); seq > 0 {
-		return seq
-	}
-	latest := 0
-	for at := range l.lines {
-		latest = max(latest, l.numbered(at, number, n))
-	}
-	return latest
+	return seq
 }

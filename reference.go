@@ -1,6 +1,7 @@
 package sequent
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -12,9 +13,6 @@ import (
 // MainLine is the label of the main line. People may write "main" for it; see
 // [Session.LineNamed].
 const MainLine = ""
-
-// mainName is how people call the main line, unless a branch of the session has that name.
-const mainName = "main"
 
 // A Reference names a session or one of its thoughts. People, documents and URLs write
 // it in one of these forms:
@@ -76,7 +74,7 @@ func (r Reference) NamesThought() bool { return r.Seq > 0 || r.Number != Ref{} }
 // first. The first reading is always the session whose ID is the whole text.
 func References(text string) iter.Seq[Reference] {
 	return func(yield func(Reference) bool) {
-		if !yield(Reference{Session: ID(text)}) || !endsInPlace(text) {
+		if !yield(Reference{Session: ID(text)}) {
 			return
 		}
 		for i := len(text) - 1; i > 0; i-- {
@@ -91,16 +89,6 @@ func References(text string) iter.Seq[Reference] {
 			}
 		}
 	}
-}
-
-// endsInPlace reports whether a text ends in a number after # or @.
-func endsInPlace(text string) bool {
-	i := strings.LastIndexAny(text, "#@")
-	if i < 0 {
-		return false
-	}
-	_, ok := decimal(text[i+1:])
-	return ok
 }
 
 // afterID parses what follows the ID of a reference: #9, #name#9 or @17.
@@ -144,10 +132,8 @@ func (e *Engine) Refer(ctx context.Context, text string) (*Session, Reference, e
 		switch CodeOf(err) {
 		case "":
 			return s, r, nil
-		case CodeSessionNotFound:
-			missing = err
-		case CodeInvalidSession, CodeLimitExceeded: // another reading may have a valid ID
-			if missing == nil {
+		case CodeSessionNotFound, CodeInvalidSession, CodeLimitExceeded: // another reading may have a valid ID
+			if CodeOf(missing) != CodeSessionNotFound {
 				missing = err
 			}
 		default:
@@ -182,19 +168,18 @@ func (s *Session) ParseReference(text string) (Reference, error) {
 // Resolve returns the thought that a reference names. The error of a reference to no
 // thought has the code [CodeThoughtNotFound] and tells the numbers that exist.
 func (s *Session) Resolve(r Reference) (Thought, error) {
-	if r.Session != "" && r.Session != s.ID() {
+	n, numbered := r.Number.Number()
+	switch {
+	case r.Session != "" && r.Session != s.ID():
 		return Thought{}, Errorf(CodeThoughtNotFound, "thought", "", "%s is a thought of another session than %s", r, s.ID())
-	}
-	if r.Seq > 0 {
+	case r.Seq == 0 && !numbered:
+		return Thought{}, Errorf(CodeInvalidThought, "thought", fmt.Sprintf("add its number, as in %s#1", s.ID()),
+			"the reference names no thought")
+	case r.Seq > 0:
 		if t, ok := s.At(r.Seq); ok {
 			return t, nil
 		}
-		return Thought{}, s.notInLog(r.Seq)
-	}
-	n, numbered := r.Number.Number()
-	if !numbered {
-		return Thought{}, Errorf(CodeInvalidThought, "thought", fmt.Sprintf("add its number, as in %s#1", s.ID()),
-			"the reference names no thought")
+		return Thought{}, Errorf(CodeThoughtNotFound, "thought", "", "there is no thought @%d: the log of %q has %d thoughts", r.Seq, s.ID(), s.Len())
 	}
 	branch, err := s.LineNamed(r.Branch)
 	if err != nil {
@@ -224,15 +209,12 @@ func (s *Session) Reference(seq int) Reference {
 // name, and for "main" unless a branch has that name. The error of an unknown name has the
 // code [CodeThoughtNotFound] and tells the branches that exist.
 func (s *Session) LineNamed(name string) (branch string, err error) {
-	if name == "" {
-		return "", nil
-	}
 	branches := s.Branches()
-	if slices.Contains(branches, name) {
+	switch {
+	case name == "" || slices.Contains(branches, name):
 		return name, nil
-	}
-	if name == mainName {
-		return "", nil
+	case name == "main":
+		return MainLine, nil
 	}
 	fix := "it has no branches; leave the name out"
 	if len(branches) > 0 {
@@ -252,52 +234,36 @@ func someOf(names []string) string {
 
 // latest returns the latest thought with a number among those of one line.
 func (s *Session) latest(branch string, number int) (Thought, bool) {
-	l, n := s.read()
-	defer l.mu.RUnlock()
-	_, at, ok := l.lineAt(branch, n)
-	if !ok {
-		return Thought{}, false
-	}
-	return l.thought(l.numbered(at, number, n))
-}
-
-func (s *Session) notInLog(seq int) error {
-	err := Errorf(CodeThoughtNotFound, "thought", "",
-		"there is no thought @%d: the session %q has no thoughts yet", seq, s.ID())
-	if n := s.Len(); n > 0 {
-		err.Msg = fmt.Sprintf("there is no thought @%d: the log of %q ends with @%d", seq, s.ID(), n)
-		err.Fix = fmt.Sprintf("name one from @1 to @%d", n)
-	}
-	return err
+	return s.thought(func(l *ledger, n int) int {
+		if _, at, ok := l.lineAt(branch, n); ok {
+			return l.numbered(at, number, n)
+		}
+		return 0
+	})
 }
 
 func (s *Session) notOnLine(branch string, number int) error {
 	var have []int
-	var elsewhere []string
+	var elsewhere, fixes []string
 	for t := range s.All() {
+		r := Reference{Session: s.ID(), Branch: t.Branch, Number: To(number)}.String()
 		switch {
 		case t.Branch == branch:
 			have = append(have, t.Number)
-		case t.Number == number:
-			if r := (Reference{Session: s.ID(), Branch: t.Branch, Number: To(number)}).String(); !slices.Contains(elsewhere, r) {
-				elsewhere = append(elsewhere, r)
-			}
+			fixes = []string{"name one of these"}
+		case t.Number == number && !slices.Contains(elsewhere, r):
+			elsewhere = append(elsewhere, r)
 		}
 	}
+	if len(elsewhere) > 0 {
+		fixes = append(fixes, someOf(elsewhere))
+	}
 	where := "the main line"
-	if branch != "" {
+	if branch != MainLine {
 		where = fmt.Sprintf("the branch %q", branch)
 	}
-	err := Errorf(CodeThoughtNotFound, "thought", "",
-		"there is no thought %d on %s of %q, which has no thoughts yet", number, where, s.ID())
-	if len(have) > 0 {
-		err.Msg = fmt.Sprintf("there is no thought %d on %s of %q, whose numbers are %s", number, where, s.ID(), Ranges(have))
-		err.Fix = "name one of these"
-	}
-	if len(elsewhere) > 0 {
-		err.Fix = strings.TrimPrefix(err.Fix+", or "+someOf(elsewhere), ", or ")
-	}
-	return err
+	return Errorf(CodeThoughtNotFound, "thought", strings.Join(fixes, ", or "),
+		"there is no thought %d on %s of %q, whose numbers are %s", number, where, s.ID(), cmp.Or(Ranges(have), "none yet"))
 }
 
 // Ranges returns numbers of thoughts in short form, sorted and without repetitions:

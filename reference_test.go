@@ -185,9 +185,9 @@ func TestResolveSaysWhatExists(t *testing.T) {
 		{s, sequent.Reference{Branch: "pool", Number: sequent.To(7)}, `there is no thought 7 on the branch "pool" of "s", whose numbers are 6: name one of these, or s#slots#7`},
 		{s, sequent.Reference{Branch: "poll", Number: sequent.To(6)}, `the session "s" has no branch "poll": its branches are pool, slots`},
 		{empty, sequent.Reference{Branch: "poll", Number: sequent.To(6)}, `the session "empty" has no branch "poll": it has no branches; leave the name out`},
-		{empty, sequent.Reference{Number: sequent.To(1)}, `there is no thought 1 on the main line of "empty", which has no thoughts yet`},
-		{s, sequent.Reference{Seq: 8}, `there is no thought @8: the log of "s" ends with @7: name one from @1 to @7`},
-		{empty, sequent.Reference{Seq: 1}, `there is no thought @1: the session "empty" has no thoughts yet`},
+		{empty, sequent.Reference{Number: sequent.To(1)}, `there is no thought 1 on the main line of "empty", whose numbers are none yet`},
+		{s, sequent.Reference{Seq: 8}, `there is no thought @8: the log of "s" has 7 thoughts`},
+		{empty, sequent.Reference{Seq: 1}, `there is no thought @1: the log of "empty" has 0 thoughts`},
 		{s, sequent.Reference{Session: "t", Seq: 1}, `t@1 is a thought of another session than s`},
 		{s, sequent.Reference{Session: "s"}, `the reference names no thought: add its number, as in s#1`},
 	}

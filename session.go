@@ -4,6 +4,7 @@ import (
 	"context"
 	"iter"
 	"maps"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -106,6 +107,16 @@ func (s *Session) read() (l *ledger, n int) {
 	return l, s.header.Len
 }
 
+// thought returns the thought whose Seq is what of returns; false for 0.
+func (s *Session) thought(of func(l *ledger, n int) int) (Thought, bool) {
+	l, n := s.read()
+	defer l.mu.RUnlock()
+	if seq := of(l, n); seq > 0 {
+		return l.thoughts[seq-1].detached(), true
+	}
+	return Thought{}, false
+}
+
 // All yields the log in the order of Seq.
 func (s *Session) All() iter.Seq[Thought] { return s.Since(0) }
 
@@ -132,12 +143,12 @@ func (s *Session) Since(seq int) iter.Seq[Thought] {
 
 // At returns the thought at a position of the log.
 func (s *Session) At(seq int) (Thought, bool) {
-	l, n := s.read()
-	defer l.mu.RUnlock()
-	if seq < 1 || seq > n {
-		return Thought{}, false
-	}
-	return l.thought(seq)
+	return s.thought(func(_ *ledger, n int) int {
+		if seq > n {
+			return 0
+		}
+		return seq
+	})
 }
 
 // Last returns the thought that was recorded last, on whatever line.
@@ -152,8 +163,8 @@ func (s *Session) Upto(n int) *Session {
 	if old.header.Len == s.Len() {
 		return &old
 	}
-	old.notes = s.notes[:before(s.notes, func(o Note) bool { return o.After < old.header.Len })]
-	old.decisions = s.decisions[:before(s.decisions, func(d Decision) bool { return d.Seq <= old.header.Len })]
+	old.notes = slices.DeleteFunc(s.Notes(), func(o Note) bool { return o.After >= old.header.Len })
+	old.decisions = slices.DeleteFunc(s.Decisions(), func(d Decision) bool { return d.Seq > old.header.Len })
 	l, n := old.read()
 	defer l.mu.RUnlock()
 	old.header.Branches = len(l.branches(n))
@@ -177,38 +188,27 @@ func (s *Session) Branches() []string {
 
 // End returns the last thought of a line; the main line's label is empty.
 func (s *Session) End(branch string) (Thought, bool) {
-	l, n := s.read()
-	defer l.mu.RUnlock()
-	ln, _, ok := l.lineAt(branch, n)
-	if !ok {
-		return Thought{}, false
-	}
-	return l.thought(ln.last)
+	return s.thought(func(l *ledger, n int) int {
+		ln, _, _ := l.lineAt(branch, n)
+		return ln.last
+	})
 }
 
 // BranchPoint returns the thought at which a branch leaves its parent line. It
 // reports false for the main line, an unknown branch, and a branch that leaves
 // at no recorded thought.
 func (s *Session) BranchPoint(branch string) (Thought, bool) {
-	l, n := s.read()
-	defer l.mu.RUnlock()
-	ln, _, ok := l.lineAt(branch, n)
-	if !ok {
-		return Thought{}, false
-	}
-	return l.thought(ln.origin)
+	return s.thought(func(l *ledger, n int) int {
+		ln, _, _ := l.lineAt(branch, n)
+		return ln.origin
+	})
 }
 
 // NextNumber returns the number that follows the largest one on the path that
 // leads to the end of a line: 1 for a line without thoughts.
 func (s *Session) NextNumber(branch string) int {
-	l, n := s.read()
-	defer l.mu.RUnlock()
-	ln, _, ok := l.lineAt(branch, n)
-	if !ok {
-		return 1
-	}
-	return l.links[ln.last-1].highest + 1
+	end, _ := s.End(branch)
+	return s.NumberAfter(end.Seq)
 }
 
 // NumberAfter returns the number that follows the largest one on the path that
@@ -225,29 +225,24 @@ func (s *Session) NumberAfter(seq int) int {
 // Find returns the latest thought with the given number on the path that leads
 // to the end of a line.
 func (s *Session) Find(branch string, number int) (Thought, bool) {
-	l, n := s.read()
-	defer l.mu.RUnlock()
-	_, at, ok := l.lineAt(branch, n)
-	if !ok {
-		return Thought{}, false
-	}
-	return l.thought(l.resolve(at, number, n))
+	return s.thought(func(l *ledger, n int) int {
+		if _, at, ok := l.lineAt(branch, n); ok {
+			return l.resolve(at, number, n)
+		}
+		return 0
+	})
 }
 
 // FindBranchPoint returns the thought that is meant by the given number as the point at
 // which a new branch leaves: the one on the line that was used last, otherwise on the main line,
 // otherwise the latest one with that number.
 func (s *Session) FindBranchPoint(number int) (Thought, bool) {
-	l, n := s.read()
-	defer l.mu.RUnlock()
-	return l.thought(l.origin(number, n))
+	return s.thought(func(l *ledger, n int) int { return l.origin(number, n) })
 }
 
 // Recorded returns the thought that was appended with the given request key.
 func (s *Session) Recorded(key string) (Thought, bool) {
-	l, n := s.read()
-	defer l.mu.RUnlock()
-	return l.thought(l.recorded(key, n))
+	return s.thought(func(l *ledger, n int) int { return l.recorded(key, n) })
 }
 
 func stateAfter(d *Draft) State {
@@ -355,30 +350,18 @@ func (o *Origin) inProject(project string) bool {
 }
 
 // public returns the URL of a repository, or an address such as host:path, without user,
-// password, query and fragment. It returns other texts as they are.
-func public(url string) string {
-	scheme, rest, ok := strings.Cut(url, "://")
-	if !ok {
-		if host, path, ok := strings.Cut(url, ":"); ok && !strings.ContainsAny(host, `/\`) && len(host) > 1 {
-			return host[strings.LastIndexByte(host, '@')+1:] + ":" + path
+// password, query and fragment. It returns other texts as they are, and nothing of a URL that
+// cannot be parsed: a part of it may be a password.
+func public(project string) string {
+	if strings.Contains(project, "://") {
+		u, err := url.Parse(strings.TrimSpace(project))
+		if err != nil {
+			return ""
 		}
-		return url // a path
+		return u.Scheme + "://" + u.Host + u.EscapedPath()
 	}
-	end := strings.IndexAny(rest, "/?#")
-	if end < 0 {
-		end = len(rest)
+	if host, path, ok := strings.Cut(project, ":"); ok && !strings.ContainsAny(host, `/\`) && len(host) > 1 {
+		return host[strings.LastIndexByte(host, '@')+1:] + ":" + path
 	}
-	// A password that is not encoded can have a slash.
-	if _, port, ok := strings.Cut(rest[:end], ":"); ok && strings.Trim(port, "0123456789") != "" && !strings.ContainsAny(rest[:end], "@[") {
-		end = max(end, strings.LastIndexByte(rest, '@'))
-	}
-	authority, path := rest[:end], rest[end:]
-	if path != "" && path[0] == '@' {
-		authority, path = "", path[1:]
-	}
-	authority = authority[strings.LastIndexByte(authority, '@')+1:]
-	if at := strings.IndexAny(path, "?#"); at >= 0 {
-		path = path[:at]
-	}
-	return scheme + "://" + authority + path
+	return project // a path
 }

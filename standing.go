@@ -1,6 +1,7 @@
 package sequent
 
 import (
+	"cmp"
 	"slices"
 	"time"
 )
@@ -185,83 +186,48 @@ type Decision struct {
 	Verdict Verdict
 }
 
-// Names of fields in the bodies of entries.
-const (
-	bodyThought = "thought"
-	bodyKind    = "kind"
-	bodyText    = "text"
-	bodyFrom    = "from"
-	bodyLine    = "line"
-	bodyVerdict = "verdict"
-)
-
 func (n *Note) entry() Entry {
-	body := Body{bodyThought: int64(n.Seq), bodyKind: string(n.Kind)}
+	body := Body{"thought": int64(n.Seq), "kind": string(n.Kind)}
 	if n.Text != "" {
-		body[bodyText] = n.Text
+		body["text"] = n.Text
 	}
 	if n.From != "" {
-		body[bodyFrom] = n.From
+		body["from"] = n.From
 	}
 	return Entry{Kind: KindNote, At: n.At, Body: body}
-}
-
-func (d *Decision) entry(at time.Time) Entry {
-	return Entry{Kind: KindDecision, At: at, Body: Body{
-		bodyThought: int64(d.Seq), bodyLine: d.Line, bodyVerdict: string(d.Verdict),
-	}}
 }
 
 // mark adds the notes and decisions among entries that follow n thoughts. It leaves out what
 // no session can have.
 func (s *Session) mark(entries []Entry, n int) {
 	for i := range entries {
-		switch e := &entries[i]; e.Kind {
-		case KindThought:
+		e := &entries[i]
+		seq, _ := e.Body["thought"].(int64)
+		known := seq >= 1 && int(seq) <= n
+		switch {
+		case e.Kind == KindThought:
 			n = e.Thought.Seq
-		case KindNote:
-			if note, ok := parseNote(e, n); ok {
+		case e.Kind == KindNote && known:
+			note := Note{int(seq), NoteKind(e.Body.text("kind")), e.Body.text("text"), e.Body.text("from"), n, e.At}
+			if note.valid() {
 				s.notes = append(slices.Clip(s.notes), note)
 			}
-		case KindDecision:
-			if d, ok := parseDecision(e, n); ok {
+		case e.Kind == KindDecision && known:
+			d := Decision{int(seq), e.Body.text("line"), Verdict(e.Body.text("verdict"))}
+			if d.Verdict.valid() {
 				s.decisions = append(slices.Clip(s.decisions), d)
 			}
 		}
 	}
 }
 
-// before returns the number of elements at the beginning of a list for which was is
-// true.
-func before[T any](list []T, was func(T) bool) int {
-	if i := slices.IndexFunc(list, func(v T) bool { return !was(v) }); i >= 0 {
-		return i
-	}
-	return len(list)
+// text returns a field, or "" if it is no text.
+func (b Body) text(name string) string {
+	text, _ := b[name].(string)
+	return text
 }
 
-// parseNote returns the note of an entry that follows n thoughts.
-func parseNote(e *Entry, n int) (note Note, ok bool) {
-	seq, ok := e.Body[bodyThought].(int64)
-	kind, _ := e.Body[bodyKind].(string)
-	note = Note{Seq: int(seq), Kind: NoteKind(kind), After: n, At: e.At}
-	note.Text, _ = e.Body[bodyText].(string)
-	note.From, _ = e.Body[bodyFrom].(string)
-	return note, ok && note.Seq >= 1 && note.Seq <= n && note.valid()
-}
-
-// parseDecision returns the decision of an entry that follows n thoughts.
-func parseDecision(e *Entry, n int) (d Decision, ok bool) {
-	seq, ok := e.Body[bodyThought].(int64)
-	verdict, _ := e.Body[bodyVerdict].(string)
-	d = Decision{Seq: int(seq), Verdict: Verdict(verdict)}
-	d.Line, _ = e.Body[bodyLine].(string)
-	return d, ok && d.Seq >= 1 && d.Seq <= n && d.Verdict.valid()
-}
-
-func (n *Note) valid() bool {
-	return n.Kind == Remark || n.Kind == Wrong || n.Kind == Approval
-}
+func (n *Note) valid() bool { return n.Kind == Remark || n.Kind == Wrong || n.Kind == Approval }
 
 func (v Verdict) valid() bool { return v == Chosen || v == Rejected }
 
@@ -269,58 +235,43 @@ func (v Verdict) valid() bool { return v == Chosen || v == Rejected }
 // that does not exist, one that says nothing, and text beyond [Limits.Text]. It does
 // not change the state of the session.
 func (c *Change) AddNote(n Note) error {
-	if n.Kind == "" {
-		n.Kind = Remark
-	}
-	if err := checkText("text", n.Text, c.limits.Text); err != nil {
-		return err
-	}
-	if err := checkName("from", n.From, c.limits.Name, CodeInvalidThought); err != nil {
-		return err
-	}
+	n.Kind, n.At = cmp.Or(n.Kind, Remark), c.now
+	err := cmp.Or(checkText("text", n.Text, c.limits.Text), checkName("from", n.From, c.limits.Name, CodeInvalidThought))
+	length := c.Session().Len()
 	switch {
+	case err != nil:
 	case !n.valid():
-		return Errorf(CodeInvalidThought, "kind", "use remark, wrong or approve", "%q is not a kind of note", n.Kind)
+		err = Errorf(CodeInvalidThought, "kind", "use remark, wrong or approve", "%q is not a kind of note", n.Kind)
 	case n.Kind == Remark && n.Text == "":
-		return &Error{Code: CodeInvalidThought, Field: "text", Msg: "the note is empty", Fix: "give it a text"}
+		err = Errorf(CodeInvalidThought, "text", "give it a text", "the note is empty")
+	case n.Seq < 1 || n.Seq > length:
+		err = Errorf(CodeInvalidThought, "seq", "", "the session has no thought at place %d of its log, which has %d", n.Seq, length)
 	}
-	return c.mark(func(s *Session) (Entry, error) {
-		if n.Seq < 1 || n.Seq > s.Len() {
-			return Entry{}, Errorf(CodeInvalidThought, "seq", "",
-				"the session has no thought at place %d of its log, which has %d", n.Seq, s.Len())
-		}
-		n.At = c.now
-		return n.entry(), nil
-	})
+	return c.mark(n.entry(), err)
 }
 
 // Decide records that the thought appended last chooses or rejects a line of the
 // session; the main line's label is empty. It refuses a line that does not exist.
-func (c *Change) Decide(line string, v Verdict) error {
-	return c.mark(func(s *Session) (Entry, error) {
-		if _, ok := s.End(line); !ok || !v.valid() {
-			return Entry{}, Errorf(CodeInvalidThought, "line", "name a branch of the session, or the main line",
-				"the session has no line %.80q that could be %s", line, v)
-		}
-		d := Decision{Seq: s.Len(), Line: line, Verdict: v}
-		return d.entry(c.now), nil
-	})
+func (c *Change) Decide(line string, v Verdict) (err error) {
+	s := c.Session()
+	if _, ok := s.End(line); !ok || !v.valid() {
+		err = Errorf(CodeInvalidThought, "line", "name a branch of the session, or the main line",
+			"the session has no line %.80q that could be %s", line, v)
+	}
+	body := Body{"thought": int64(s.Len()), "line": line, "verdict": string(v)}
+	return c.mark(Entry{Kind: KindDecision, At: c.now, Body: body}, err)
 }
 
-// mark records a note or a decision.
-func (c *Change) mark(of func(*Session) (Entry, error)) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.session == nil {
+// mark records a note or a decision, unless err refuses it.
+func (c *Change) mark(e Entry, err error) error {
+	switch {
+	case c.session == nil:
 		return errChangeOver
-	}
-	if exceeds(len(c.session.notes)+len(c.session.decisions)+1, c.limits.Thoughts) {
+	case err != nil:
+		return err
+	case exceeds(len(c.session.notes)+len(c.session.decisions)+1, c.limits.Thoughts):
 		return Errorf(CodeLimitExceeded, "session", "begin another session",
 			"the session has %d notes and decisions, the limit", c.limits.Thoughts)
-	}
-	e, err := of(c.session)
-	if err != nil {
-		return err
 	}
 	c.added = append(c.added, e)
 	s := c.own()

@@ -298,7 +298,7 @@ func TestContextCredentials(t *testing.T) {
 		"https://h/a.git": "https://h/a.git",
 		"https://alice:s3cret@h:8443/a?token=s3cret#s3cret": "https://h:8443/a",
 		"https://s3cret@h/a/@b":                             "https://h/a/@b",
-		"https://alice:s3cret/s3cret@h/a":                   "https://h/a",
+		"https://alice:s3cret/s3cret@h/a":                   "",
 		"https://alice:s3@cret@h/a":                         "https://h/a",
 		" https://s3cret@h\n":                               "https://h",
 		"https://h?token=s3cret":                            "https://h",

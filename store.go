@@ -1,12 +1,11 @@
 package sequent
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"hash/fnv"
 	"iter"
 	"maps"
+	"math"
 	"slices"
 	"time"
 )
@@ -213,76 +212,47 @@ func (q *Query) selects(h *Header) bool {
 		(q.Now.IsZero() || !h.Expired(q.Now))
 }
 
-// A place is that of a session in a listing, newest first.
-type place struct {
-	at  int64
-	tie uint64 // orders sessions of one microsecond
-}
-
-// at returns the time that orders a session, in microseconds.
-func (q *Query) at(h *Header) int64 {
+// place returns where a session is in a listing: its time in microseconds, and a hash that
+// orders sessions of one time and has few digits.
+func (q *Query) place(h *Header) [2]int64 {
+	at := h.Updated
 	if q.ByCreated {
-		return h.Created.UnixMicro()
+		at = h.Created
 	}
-	return h.Updated.UnixMicro()
-}
-
-func tie(h *Header) uint64 {
-	const bits = 53 // few enough for a short cursor, and enough for a million sessions of one microsecond
-	sum := fnv.New64a()
-	fmt.Fprintf(sum, "%d %q %q", h.Epoch, h.Owner, h.ID)
-	return sum.Sum64() >> (64 - bits)
-}
-
-// newer compares sessions for a listing. It takes the tie only of those that need it.
-func (q *Query) newer(a, b *Header) int {
-	if n := cmp.Compare(q.at(b), q.at(a)); n != 0 {
-		return n
-	}
-	return cmp.Compare(tie(b), tie(a))
-}
-
-// follows reports whether a session comes after a place.
-func (q *Query) follows(h *Header, p place) bool {
-	at := q.at(h)
-	return at < p.at || at == p.at && tie(h) < p.tie
+	return [2]int64{at.UnixMicro(), int64(h.Topic() >> 11)}
 }
 
 // cursor returns the cursor of the page that follows a place. A model repeats it: digits are the
 // fewest tokens.
-func (q *Query) cursor(p place) string {
+func (q *Query) cursor(place [2]int64) string {
 	order := "u"
 	if q.ByCreated {
 		order = "c"
 	}
-	return fmt.Sprintf("%s%d.%d", order, p.at, p.tie)
+	return fmt.Sprintf("%s%d.%d", order, place[0], place[1])
 }
 
-// Page returns the page that q asks for of the sessions with these headers. It is for
-// stores that have them in memory.
+// Page returns the page that q asks for of the sessions with these headers, newest first. It is
+// for stores that have them in memory.
 func (q *Query) Page(all iter.Seq[*Header]) (page Page, err error) {
-	var after *place
+	last := [2]int64{math.MaxInt64}
 	if q.Cursor != "" {
-		if after, err = q.parseCursor(); err != nil {
-			return Page{}, err
+		var order rune
+		if _, err := fmt.Sscanf(q.Cursor, "%c%d.%d", &order, &last[0], &last[1]); err != nil || q.Cursor != q.cursor(last) {
+			return Page{}, InvalidCursor()
 		}
 	}
-	limit := q.PageSize()
+	newer := func(a, b [2]int64) int { return slices.Compare(b[:], a[:]) }
 	var found []*Header
 	for h := range all {
-		if !q.selects(h) || after != nil && !q.follows(h, *after) {
-			continue
-		}
-		if found = append(found, h); len(found) > 2*limit+100 {
-			slices.SortFunc(found, q.newer)
-			found = found[:limit+1] // the others are on later pages
+		if q.selects(h) && newer(q.place(h), last) > 0 {
+			found = append(found, h)
 		}
 	}
-	slices.SortFunc(found, q.newer)
-	if len(found) > limit {
+	slices.SortFunc(found, func(a, b *Header) int { return newer(q.place(a), q.place(b)) })
+	if limit := q.PageSize(); len(found) > limit {
 		found = found[:limit]
-		last := found[limit-1]
-		page.Next = q.cursor(place{q.at(last), tie(last)})
+		page.Next = q.cursor(q.place(found[limit-1]))
 	}
 	for _, h := range found {
 		one := *h
@@ -290,17 +260,6 @@ func (q *Query) Page(all iter.Seq[*Header]) (page Page, err error) {
 		page.Headers = append(page.Headers, one)
 	}
 	return page, nil
-}
-
-// parseCursor returns the place of the last session of the previous page.
-func (q *Query) parseCursor() (*place, error) {
-	var p place
-	var order rune
-	_, err := fmt.Sscanf(q.Cursor, "%c%d.%d", &order, &p.at, &p.tie)
-	if err != nil || q.Cursor != q.cursor(p) {
-		return nil, InvalidCursor()
-	}
-	return &p, nil
 }
 
 // InvalidCursor returns the error for a cursor that is not one of the listing or search.

@@ -28,8 +28,7 @@ func (s *Session) Path(branch string) []Thought {
 		ln := l.lines[at]
 		for seq := ln.last; seq > 0; seq = l.links[seq-1].previous {
 			if seq <= n && (seq <= origin || l.replacesUpTo(seq, origin)) {
-				t, _ := l.thought(seq)
-				path = append(path, t)
+				path = append(path, l.thoughts[seq-1].detached())
 			}
 		}
 		if ln.origin == 0 {
