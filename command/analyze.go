@@ -7,18 +7,13 @@ import (
 
 	"github.com/sequent-dev/sequent/analysis"
 	"github.com/sequent-dev/sequent/internal/draw"
+	"github.com/sequent-dev/sequent/internal/printable"
 )
 
 func runAnalyze(p *program, ctx context.Context) (result, error) {
-	if p.idle == 0 {
-		return nil, invalid("idle", "0", "a duration such as 1d")
-	}
-	in, err := p.query()
-	if err != nil {
-		return nil, err
-	}
+	in := p.query()
 	q := analysis.Query{
-		Text: strings.Join(p.args, " "), Idle: p.idle, Limit: p.limit,
+		Text: strings.Join(p.args, " "), Idle: day, Limit: p.limit,
 		AllOwners: in.AllOwners, Project: in.Project, Since: in.Since,
 	}
 	if p.counts {
@@ -68,23 +63,23 @@ func (f *findings) text(pg *page) {
 		return
 	}
 	if f.Notice != "" {
-		pg.add(draw.Marked(pg.one(f.Notice), nil, pg.Options, 0)...)
+		pg.add(draw.Marked(printable.Line(f.Notice), nil, pg.Options, 0)...)
 	}
 	pg.numbers(f.Counts.Lines())
 	sections := f.Sections()
 	for _, section := range sections {
 		pg.heading(section.Title)
 		for _, item := range section.Findings {
-			pg.add(draw.Cut(draw.Line{{Text: "  " + pg.one(item.Title), Role: draw.Text}}, pg.Options))
+			pg.add(draw.Cut(draw.Line{{Text: "  " + printable.Line(item.Title), Role: draw.Text}}, pg.Options))
 			for _, part := range item.Parts {
 				ref := part.Ref
 				if pg.allOwners && part.Owner != "" {
 					ref += " of " + part.Owner
 				}
 				pg.add(draw.Cut(draw.Line{
-					{Text: "    " + pg.one(ref), Role: draw.Number}, {Text: "  " + pg.one(part.Says), Role: draw.Meta},
+					{Text: "    " + printable.Line(ref), Role: draw.Number}, {Text: "  " + printable.Line(part.Says), Role: draw.Meta},
 				}, pg.Options))
-				pg.add(draw.Marked(pg.one(part.Text), nil, pg.Options, 6)...)
+				pg.add(draw.Marked(printable.Line(part.Text), nil, pg.Options, 6)...)
 			}
 		}
 		if section.More > 0 {

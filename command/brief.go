@@ -24,7 +24,7 @@ type told struct {
 }
 
 func runBrief(p *program, ctx context.Context) (result, error) {
-	s, err := p.session(ctx, p.engine, p.args)
+	s, _, err := p.session(ctx, p.args)
 	if err != nil {
 		return nil, err
 	}

@@ -3,12 +3,8 @@ package command
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"math/rand/v2"
 	"net/http"
-	"net/url"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -22,26 +18,23 @@ import (
 // openServer is [app.OpenExisting] for the server of --server. The sessions are those of
 // the token's subject.
 func (p *program) openServer(ctx context.Context, cfg app.Config) (*app.App, error) {
-	r, err := p.connect()
+	r, err := newRemote(p.server, p.getenv(tokenVariable))
 	if err != nil {
 		return nil, err
 	}
-	var about struct{ Owner, Scope, SignIn string }
+	var about struct{ Owner, Scope string }
 	if err := r.call(ctx, http.MethodGet, "", nil, nil, &about); err != nil {
 		return nil, r.explain(err)
 	}
-	p.self, r.signIn = about.Owner, about.SignIn != ""
-	s := &remoteStore{remote: r, watches: url.Values{"owner": {cmp.Or(p.owner, p.self)}}, followed: make(chan struct{})}
-	if p.allOwners {
-		s.watches = url.Values{"all": {"true"}}
-	}
-	s.report = func(err error) {
-		p.tell("The connection to %s is lost: %v. Reconnecting.", r.base.Host, withoutURL(err))
-	}
-	s.lasting, s.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	p.remote, p.self = r, about.Owner
 	if p.allVisible { // what the token sees
 		p.allOwners = p.self == "" || about.Scope == auth.Admin.String()
 	}
+	s := &remoteStore{remote: r, shown: sequent.Query{Owner: cmp.Or(p.owner, p.self), AllOwners: p.allOwners}}
+	s.lost = func(err error) {
+		p.tell("The connection to %s is lost: %v. Reconnecting.", r.base.Host, withoutURL(err))
+	}
+	s.lasting, s.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	return app.Over(s, cfg), nil
 }
 
@@ -49,16 +42,14 @@ func (p *program) openServer(ctx context.Context, cfg app.Config) (*app.App, err
 // changed. What each method returns is what the engine of the server does.
 type remoteStore struct {
 	*remote
-	watches url.Values  // which sessions are watched
-	report  func(error) // tells that the connection was lost
+	shown sequent.Query // the sessions that are watched
+	lost  func(error)   // tells that the connection was lost
 
 	feed     sequent.Feed
-	begin    sync.Once
-	watching atomic.Bool     // there is a watch: reads wait for the server
-	lost     atomic.Bool     // a lost connection was reported
+	watching atomic.Bool     // there is a watch: reads wait for a server that is restarted
 	lasting  context.Context // until Close
 	cancel   context.CancelFunc
-	followed chan struct{} // closed when nothing follows the server
+	polls    sync.WaitGroup
 }
 
 // Load implements [sequent.Store].
@@ -120,103 +111,83 @@ func (s *remoteStore) Commit(context.Context, []*sequent.Write) error { return e
 // Delete implements [sequent.Store].
 func (s *remoteStore) Delete(context.Context, sequent.Key, int64) error { return errRemote }
 
-// Watch implements [sequent.Watcher]. From then on, reads wait for a server that is restarted.
+// Watch implements [sequent.Watcher]. It asks for the latest sessions each second, and goes on when a server is
+// restarted.
 func (s *remoteStore) Watch(context.Context) (*sequent.Watch, error) {
-	s.watching.Store(true)
-	s.begin.Do(func() {
-		go func() {
-			defer close(s.followed)
-			s.feed.Close(s.follow(s.lasting))
-		}()
-	})
+	if !s.watching.Swap(true) {
+		s.polls.Go(func() { s.feed.Close(s.poll(s.lasting)) })
+	}
 	return s.feed.Watch(), nil
+}
+
+// poll reports to the feed that sessions have changed. It returns an error that does not pass by itself, or
+// that of ctx.
+func (s *remoteStore) poll(ctx context.Context) error {
+	latest := make(map[sequent.Key]sequent.Position)
+	for lost := false; ; {
+		var page sequent.Page
+		err := s.call(ctx, http.MethodPost, "store/list", nil, s.shown, &page)
+		switch {
+		case err != nil && (ctx.Err() != nil || !passes(err)):
+			return s.explain(err)
+		case err != nil && !lost:
+			s.lost(err)
+		case err == nil:
+			now := make(map[sequent.Key]sequent.Position)
+			for _, h := range page.Headers {
+				now[h.Key] = h.Position()
+				if latest[h.Key] != h.Position() {
+					s.feed.Touched(h.Topic())
+				}
+			}
+			for k := range latest {
+				if _, there := now[k]; !there {
+					s.feed.Touched(k.Topic())
+				}
+			}
+			latest = now
+		}
+		lost = err != nil
+		if err := pause(ctx, time.Second); err != nil {
+			return err
+		}
+	}
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // Close implements [sequent.Store].
 func (s *remoteStore) Close() error {
 	s.cancel()
-	s.begin.Do(func() { close(s.followed) })
-	<-s.followed
+	s.polls.Wait()
 	s.client.CloseIdleConnections()
 	return nil
 }
 
-// ask sends a query to a method of the store.
+// ask sends a query to a method of the store. It asks again when the server has asked it to wait, and while
+// sessions are watched also when the server fails or cannot be reached.
 func (s *remoteStore) ask(ctx context.Context, method string, query, into any) error {
-	return s.retry(ctx, func(func()) error { return s.call(ctx, http.MethodPost, "store/"+method, nil, query, into) })
-}
-
-// follow reports to the feed what changes on the server, through restarts of it. It returns an
-// error that does not pass by itself, or that of ctx.
-func (s *remoteStore) follow(ctx context.Context) error {
-	return s.retry(ctx, func(works func()) error {
-		first := true
-		return s.events(ctx, s.watches, func(data []byte) error {
-			works()
-			var list web.List
-			if err := json.Unmarshal(data, &list); err != nil {
-				return fmt.Errorf("the server's stream cannot be read: %w", err)
-			}
-			if first || list.More && len(list.Changed) == len(list.Order) { // more may have changed than is listed
-				s.feed.Lost()
-			}
-			for _, c := range append(list.Changed, list.Gone...) {
-				s.feed.Touched(sequent.Key{Owner: c.Owner, ID: sequent.ID(c.ID)}.Topic())
-			}
-			first = false
-			return nil
-		})
-	})
-}
-
-// Waits before a request is repeated, and how often one is sent that the server has no room for.
-const (
-	firstWait   = 250 * time.Millisecond
-	lastWait    = 10 * time.Second
-	maxAttempts = 5
-)
-
-// retry calls try until it succeeds or fails for good. It waits for a server that asks to wait. While
-// sessions are watched it also waits for one that fails or cannot be reached. Try may call works when the
-// server answers, so that the next wait is short again.
-func (s *remoteStore) retry(ctx context.Context, try func(works func()) error) error {
-	wait, attempts := firstWait, 0
-	for {
-		err := try(func() {
-			wait, attempts = firstWait, 0
-			s.lost.Store(false)
-		})
-		if err == nil || ctx.Err() != nil {
-			return cmp.Or(ctx.Err(), err)
+	const maxAttempts = 5
+	for attempt := 1; ; attempt++ {
+		err := s.call(ctx, http.MethodPost, "store/"+method, nil, query, into)
+		refused, _ := errors.AsType[*remoteError](err)
+		waits := refused != nil && refused.wait > 0 || s.watching.Load() && passes(err)
+		if err == nil || ctx.Err() != nil || !waits || attempt == maxAttempts {
+			return cmp.Or(ctx.Err(), s.explain(err))
 		}
-		attempts++
-		pause := wait*3/4 + rand.N(wait/2)
-		refused, ok := errors.AsType[*remoteError](err)
-		if ok && refused.wait > 0 {
-			pause = min(refused.wait, lastWait)
+		wait := time.Duration(attempt) * time.Second
+		if refused != nil {
+			wait = max(wait, min(refused.wait, 10*time.Second))
 		}
-		switch watching := s.watching.Load(); {
-		case watching && passes(err):
-			if attempts > 1 && !s.lost.Swap(true) {
-				s.report(err)
-			}
-		case watching || !ok || refused.wait == 0 || attempts == maxAttempts:
-			return s.explain(err)
-		}
-		wait = min(2*wait, lastWait)
-		select {
-		case <-time.After(pause):
-		case <-ctx.Done():
-			return ctx.Err()
+		if err := pause(ctx, wait); err != nil {
+			return err
 		}
 	}
-}
-
-// passes reports whether an error passes by itself, when the server or its provider come back.
-func passes(err error) bool {
-	if refused, ok := errors.AsType[*remoteError](err); ok {
-		return refused.status >= 500 || refused.status == http.StatusTooManyRequests
-	}
-	e, ok := errors.AsType[*sequent.Error](err) // of another code: the sign-in has ended, for example
-	return !ok || e.Code == sequent.CodeUnavailable
 }

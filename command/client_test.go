@@ -43,109 +43,105 @@ func newReaders(t *testing.T) *readers {
 	t.Helper()
 	dir := t.TempDir()
 	r := &readers{store: filepath.Join(dir, "s.db"), tokens: make(map[string]string), now: time.Now()}
-	a, err := app.Open(t.Context(), app.Config{Store: r.store})
-	if err != nil {
-		t.Fatal(err)
-	}
-	fillForReaders(t, a.Engine)
-	if err := a.Close(); err != nil {
-		t.Fatal(err)
-	}
+	fillForReaders(t, openStore(t, r.store).Engine)
 	file := filepath.Join(dir, "tokens")
-	for subject, scope := range map[string]auth.Scope{"lead": auth.Admin, "alice": auth.Read} {
-		if r.tokens[subject], _, err = token.Add(file, token.Info{Subject: subject, Scope: scope}); err != nil {
+	for _, info := range []token.Info{
+		{Subject: "lead", Scope: auth.Admin}, {Subject: "alice", Scope: auth.Read}, {Subject: "late", Scope: auth.Read, Expires: time.Now().Add(-time.Hour)},
+	} {
+		var err error
+		if r.tokens[info.Subject], _, err = token.Add(file, info); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if r.tokens["late"], _, err = token.Add(file, token.Info{Subject: "late", Scope: auth.Read, Expires: time.Now().Add(-time.Hour)}); err != nil {
+	address, stop := serveStore(t, r.store, app.HTTPConfig{Addr: "127.0.0.1:0", Tokens: file})
+	t.Cleanup(stop)
+	r.server = "http://" + address
+	return r
+}
+
+// openStore opens a store until the test ends.
+func openStore(t *testing.T, store string) *app.App {
+	t.Helper()
+	a, err := app.Open(t.Context(), app.Config{Store: store})
+	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { _ = a.Close() })
+	return a
+}
+
+// serveStore serves a store over HTTP, and returns the address.
+func serveStore(t *testing.T, store string, h app.HTTPConfig) (address string, stop func()) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	ready, done := make(chan string, 1), make(chan error, 1)
+	h.Ready = func(url string) { ready <- url }
 	go func() {
-		a, err := app.Open(ctx, app.Config{Store: r.store, HTTP: app.HTTPConfig{Addr: "127.0.0.1:0", Tokens: file, Ready: func(url string) { ready <- url }}})
+		a, err := app.Open(ctx, app.Config{Store: store, HTTP: h})
 		if err == nil {
 			err = a.ServeHTTP(ctx)
-			_ = a.Close()
+			_ = a.Close() // the store is a file that the test has open
 		}
 		done <- err
 	}()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
-	})
 	select {
 	case url := <-ready:
-		r.server = strings.TrimSuffix(url, "/mcp")
+		address = strings.TrimSuffix(strings.TrimPrefix(url, "http://"), "/mcp")
 	case err := <-done:
 		t.Fatal(err)
 	case <-time.After(time.Minute):
 		t.Fatal("the server does not start")
 	}
-	return r
+	return address, func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
 }
-
-// longThoughts is how many thoughts the long session has: more than a reply of the server.
-const longThoughts = 2100
 
 func fillForReaders(t *testing.T, e *sequent.Engine) {
 	t.Helper()
-	ctx := t.Context()
-	record := func(owner string, id sequent.ID, change func(*sequent.Change) error) {
+	record := func(ctx context.Context, owner string, id sequent.ID, drafts ...sequent.Draft) {
 		t.Helper()
-		if _, err := e.Owned(owner).Ensure(ctx, id, change); err != nil {
+		if _, err := e.Owned(owner).Append(ctx, id, drafts...); err != nil {
 			t.Fatal(err)
 		}
 	}
-	appended := func(c *sequent.Change, drafts ...sequent.Draft) error {
-		for _, d := range drafts {
-			if _, err := c.Append(d); err != nil {
-				return err
-			}
+	const longThoughts = 2100 // more than a reply of the server has
+	var long []sequent.Draft
+	for n := range longThoughts {
+		d := sequent.Draft{Number: n + 1, Total: longThoughts, Text: fmt.Sprintf("Step %d of the migration, with its reasons.", n+1)}
+		switch {
+		case n > 50 && n%400 == 0:
+			d.Revision, d.Revises = true, sequent.To(n-1)
+		case n > 50 && n%500 < 20:
+			d.Branch, d.From = fmt.Sprintf("plan %d", n/500), sequent.To(40)
 		}
-		return nil
+		long = append(long, d)
 	}
-	record("bob", "long", func(c *sequent.Change) error {
-		for n := range longThoughts {
-			d := sequent.Draft{Number: n + 1, Total: longThoughts, Text: fmt.Sprintf("Step %d of the migration, with its reasons.", n+1)}
-			switch {
-			case n > 50 && n%400 == 0:
-				d.Revision, d.Revises = true, sequent.To(n-1)
-			case n > 50 && n%500 < 20:
-				d.Branch, d.From = fmt.Sprintf("plan %d", n/500), sequent.To(40)
-			}
-			if err := appended(c, d); err != nil {
-				return err
-			}
-		}
+	record(t.Context(), "bob", "long", long...)
+	if _, err := e.Owned("bob").Update(t.Context(), "long", func(c *sequent.Change) error {
 		c.SetLabel("stage", "late <&> é")
-		return nil
-	})
-	record("bob", "long", func(c *sequent.Change) error {
 		return c.AddNote(sequent.Note{Seq: 7, Kind: sequent.Wrong, Text: "Not so.", From: "lead"})
-	})
+	}); err != nil {
+		t.Fatal(err)
+	}
 	for i := range 30 {
-		owner := []string{"alice", "bob"}[i%2]
-		if ctx = t.Context(); i%3 == 0 {
+		ctx := t.Context()
+		if i%3 == 0 {
 			ctx = sequent.WithOrigin(ctx, func() sequent.Origin {
 				return sequent.Origin{Project: "https://example.com/pool", Client: "editor", Agent: "a1"}
 			})
 		}
-		record(owner, sequent.ID(fmt.Sprintf("s%02d", i)), func(c *sequent.Change) error {
-			return appended(c, sequent.Draft{Number: 1, Total: 2, Text: fmt.Sprintf("Which pool fits %d?", i)},
-				sequent.Draft{Number: 2, Total: 2, Text: "The small pool."},
-				sequent.Draft{Number: 3, Total: 3, Text: "The larger pool.", Revision: true, Revises: sequent.To(2), Final: i%2 == 1})
-		})
+		record(ctx, []string{"alice", "bob"}[i%2], sequent.ID(fmt.Sprintf("s%02d", i)),
+			sequent.Draft{Number: 1, Total: 2, Text: fmt.Sprintf("Which pool fits %d?", i)},
+			sequent.Draft{Number: 2, Total: 2, Text: "The small pool."},
+			sequent.Draft{Number: 3, Total: 3, Text: "The larger pool.", Revision: true, Revises: sequent.To(2), Final: i%2 == 1})
 	}
-	record("alice", "same", func(c *sequent.Change) error { return appended(c, sequent.Draft{Number: 1, Text: "mine", Final: true}) })
-	record("bob", "same", func(c *sequent.Change) error {
-		return appended(c, sequent.Draft{Number: 1, Text: "also mine", Final: true})
-	})
-	record("lead", "demo", func(c *sequent.Change) error {
-		return appended(c, sequent.Draft{Number: 1, Text: "a pool of the demo", Final: true})
-	})
+	for _, k := range []sequent.Key{{Owner: "alice", ID: "same"}, {Owner: "bob", ID: "same"}, {Owner: "lead", ID: "demo"}} {
+		record(t.Context(), k.Owner, k.ID, sequent.Draft{Number: 1, Text: "a pool of " + k.Owner, Final: true})
+	}
 }
 
 // The commands print the same for the sessions of a store and for those of a server.
@@ -155,7 +151,7 @@ func TestReadServer(t *testing.T) {
 	for _, args := range [][]string{
 		{"list", "--all-owners"},
 		{"list", "--all-owners", "--limit", "7", "--project", "https://example.com/pool"},
-		{"list", "--all-owners", "--client", "editor", "--since", "1d"},
+		{"list", "--all-owners", "--since", "1d"},
 		{"list", "--owner", "bbo"},
 		{"search", "--all-owners", "pool", "--limit", "5"},
 		{"search", "--owner", "bob", "--session", "long", "step 17"},
@@ -167,7 +163,7 @@ func TestReadServer(t *testing.T) {
 		{"show", "--all-owners", "same"},
 		{"show", "--owner", "alice", "unknown"},
 		{"export", "--owner", "bob", "long"},
-		{"analyze", "--all-owners", "--idle", "1h"},
+		{"analyze", "--all-owners", "--since", "1h"},
 		{"store", "verify", "--all"},
 		{"store", "verify", "--owner", "bob", "lon"},
 		{"watch", "--owner", "bob", "s01", "--until-complete"},
@@ -196,16 +192,6 @@ func TestReadServer(t *testing.T) {
 func TestReadServerRefused(t *testing.T) {
 	t.Parallel()
 	r := newReaders(t)
-	older := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		if q.URL.Path == "/api/v1/" {
-			fmt.Fprint(w, `{"version":1,"program":"1.0","auth":"token","write":true}`)
-			return
-		}
-		w.WriteHeader(http.StatusNotFound)
-		fmt.Fprint(w, `{"error":{"code":"no_such_method","message":"the API has no such method","fix":"see docs/reference/api.md"}}`)
-	}))
-	t.Cleanup(older.Close)
 	another := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(another.Close)
 	away := httptest.NewServer(nil)
@@ -232,23 +218,29 @@ func TestReadServerRefused(t *testing.T) {
 		{"lead", r.server, []string{"import", "x.json"}, []string{"sequent import works on a store", "on the server's machine"}},
 		{"lead", r.server, []string{"store", "compact", "--server", r.server}, []string{"sequent store compact works on a store, not on a server"}},
 		{"alice", r.server, []string{"show", "long"}, []string{"no session has an id that begins with"}},
-		{"nobody", r.server, []string{"list"}, []string{"needs a token", "set SEQUENT_TOKEN to your token", "sequent server token new NAME"}},
-		{"mallory", r.server, []string{"list"}, []string{"not valid", "set SEQUENT_TOKEN to another token", "sequent server token new NAME"}},
-		{"late", r.server, []string{"list"}, []string{"the token expired at", "set SEQUENT_TOKEN to another token"}},
+		{"nobody", r.server, []string{"list"}, []string{"needs a token", "set SEQUENT_TOKEN to a token", "sequent server login --server http://127.0.0.1"}},
+		{"mallory", r.server, []string{"list"}, []string{"not valid", "set SEQUENT_TOKEN to a token"}},
+		{"late", r.server, []string{"list"}, []string{"the token expired at", "set SEQUENT_TOKEN to a token"}},
 		{"lead", r.server, []string{"brief", "s00"}, []string{"pass --owner NAME or --all-owners; owners with sessions: alice (16), bob (17)"}},
 		{"lead", r.server, []string{"store", "verify", "s00"}, []string{"pass --owner NAME or --all-owners; owners with sessions: alice (16), bob (17)"}},
-		{"lead", older.URL, []string{"list"}, []string{"older than this command", "upgrade sequent on the server"}},
 		{"lead", another.URL, []string{"list"}, []string{"is no server of sequent"}},
 		{"lead", away.URL, []string{"list"}, []string{"cannot be reached", "check the URL"}},
 		{"lead", "http://example.com", []string{"list"}, []string{"unencrypted"}},
 		{"lead", r.server, []string{"list", "--store", "x.db", "--server", r.server}, []string{"mutually exclusive"}},
+		{"alice", r.server, []string{"note", "s00#1", "No."}, []string{"sequent:write"}},
+		{"lead", r.server, []string{"note", "--owner", "bob", "long#1", "No."}, []string{"notes are for sessions of one's own", "ask their owner"}},
+		{"lead", r.server, []string{"note", "demo#1", "No.", "--from", "Kim"}, []string{"--from", "leave --from out"}},
+		{"lead", r.server, []string{"note", "demo#9", "No."}, []string{"9"}},
+		{"lead", r.server, []string{"note", "demo", "No."}, []string{"a note belongs to a thought", "demo#N"}},
+		{"lead", r.server, []string{"note", "nosuch#1", "No."}, []string{"no session has an id that begins with"}},
+		{"lead", r.server, []string{"note", "demo#1", strings.Repeat("long ", 14_000)}, []string{"text has 70000 bytes, the limit is 65536"}},
 	} {
 		one := *r
 		one.server = tt.server
 		code, out, stderr := one.run(t, tt.subject, tt.args...)
 		for _, want := range tt.want {
 			if code == 0 || out != "" || !strings.Contains(stderr, want) {
-				t.Errorf("%s %q exits with %d and prints %s%s, want %s", tt.subject, tt.args, code, out, stderr, want)
+				t.Errorf("%s %.60q exits with %d and prints %s%s, want %s", tt.subject, tt.args, code, out, stderr, want)
 			}
 		}
 		if strings.Contains(stderr, "sequent_") {
@@ -269,5 +261,29 @@ func TestReadServerRefused(t *testing.T) {
 	}
 	if code, out, stderr := r.run(t, "alice", "server", "owners", "--owner", "alice"); code != 0 || !strings.Contains(out, "alice") || strings.Contains(out, "bob") {
 		t.Errorf("owners of alice exits with %d and prints %s%s", code, out, stderr)
+	}
+	// A note is recorded for the token's subject; those that were refused were not.
+	code, out, stderr := r.run(t, "lead", "note", "de#1", "--wrong", "no", "pool", "--json")
+	if want := `{"session":"demo","seq":1,"kind":"wrong","text":"no pool","from":"lead","at":"`; code != 0 || !strings.HasPrefix(out, want) || !strings.HasSuffix(out, `","owner":"lead"}`+"\n") {
+		t.Errorf("note exits with %d and prints %s%s, want %s", code, out, stderr, want)
+	}
+	if code, out, stderr = r.run(t, "lead", "note", "demo@1", "--approve"); code != 0 || out != "Noted at thought #1 of session demo.\n" {
+		t.Errorf("note exits with %d and prints %s%s", code, out, stderr)
+	}
+	_, notes, _ := r.run(t, "", "watch", "--owner", "lead", "demo", "--until-complete")
+	if strings.Count(notes, "note on") != 2 || !strings.Contains(notes, "note on #1 wrong (lead): no pool\n") || !strings.Contains(notes, "note on #1 approved (lead)") {
+		t.Errorf("the store has %s", notes)
+	}
+}
+
+// A token does not cross the network unencrypted.
+func TestRemoteAddress(t *testing.T) {
+	for address, fine := range map[string]bool{
+		"https://think.example.com": true, "http://127.0.0.1:8080/ui/": true, "http://[::1]:8080": true, "http://localhost:1": true,
+		"http://think.example.com": false, "ftp://x": false, "127.0.0.1:8080": false, "http://user:secret@localhost": false,
+	} {
+		if _, err := newRemote(address, "token"); (err == nil) != fine {
+			t.Errorf("%s: %v", address, err)
+		}
 	}
 }

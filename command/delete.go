@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -19,7 +18,8 @@ import (
 type target struct {
 	id      sequent.ID
 	session *sequent.Session // nil if only copies are left of it
-	copies  app.Copies
+	copies  []string         // of its text: a note of wiki, a session file of classic
+	of      app.Copies
 }
 
 // A deletion is what sequent delete has deleted, and what is left.
@@ -27,148 +27,166 @@ type deletion struct {
 	Sessions      int            `json:"sessions,omitempty"` // with --all
 	Deleted       []sequent.ID   `json:"deleted,omitempty"`
 	CopiesDeleted []string       `json:"copiesDeleted,omitempty"` // with --everywhere
-	NotesLeft     []string       `json:"notesLeft,omitempty"`
-	FilesLeft     []string       `json:"filesLeft,omitempty"`
+	CopiesLeft    []string       `json:"copiesLeft,omitempty"`
 	Rewritten     bool           `json:"rewritten,omitempty"` // the file of the store
 	Residue       sqlite.Residue `json:"residue,omitzero"`
 
 	targets []target // that were deleted; nil with --all
-	whose   string   // sessions, with --all
 }
 
 func runDelete(p *program, ctx context.Context) (result, error) {
+	d := &deletion{}
+	var err error
 	switch {
 	case p.all && len(p.args) > 0:
 		return nil, misuse(p.cmd, "unexpected argument %q: %s takes either --all or IDs", p.args[0], p.cmd.CommandPath())
 	case p.all:
-		return p.deleteAll(ctx)
+		err = p.deleteAll(ctx, d)
 	case len(p.args) == 0:
 		return nil, misuse(p.cmd, "%s requires the ID of a session, as printed by sequent list, or --all", p.cmd.CommandPath())
+	default:
+		err = p.deleteEach(ctx, d)
 	}
-	targets, err := p.targets(ctx)
 	if err != nil {
-		return nil, err
-	}
-	if !p.yes {
-		if err := p.confirmTargets(ctx, targets); err != nil {
-			return nil, err
-		}
-	}
-	d := &deletion{}
-	for _, t := range targets {
-		// Copies first, because a remaining note restores its session.
-		if err = p.deleteCopies(ctx, t.id, t.copies, d); err == nil && t.session != nil {
-			err = p.engine.Delete(ctx, t.id)
-		}
-		if err != nil {
+		if len(d.Deleted) > 0 {
 			p.printResult(d) // what was deleted before
-			return nil, err
 		}
-		if t.session != nil {
-			d.Deleted = append(d.Deleted, t.id)
-		}
-		d.targets = append(d.targets, t)
+		return nil, err
 	}
 	d.Residue, d.Rewritten, err = p.app.Rewrite(ctx)
 	return d, err
 }
 
-// targets finds the sessions to delete and their copies.
-func (p *program) targets(ctx context.Context) (targets []target, err error) {
+// deleteEach deletes the sessions of the arguments.
+func (p *program) deleteEach(ctx context.Context, d *deletion) error {
+	var targets []target
 	for _, arg := range p.args {
-		t := target{id: sequent.ID(arg)}
-		t.session, err = p.session(ctx, p.engine, []string{arg})
-		switch {
-		case err == nil:
-			t.id = t.session.ID()
-		case sequent.CodeOf(err) != sequent.CodeSessionNotFound || !p.everywhere:
-			return nil, err
-		}
-		var failed error
-		if t.copies, failed = p.app.Copies(ctx, sequent.Key{Owner: p.owner, ID: t.id}); failed != nil {
-			return nil, failed
-		}
-		if err != nil && t.copies == (app.Copies{}) {
-			return nil, err // there is neither a session nor a copy
+		t, err := p.target(ctx, arg)
+		if err != nil {
+			return err
 		}
 		if !slices.ContainsFunc(targets, func(have target) bool { return have.id == t.id }) {
 			targets = append(targets, t)
 		}
 	}
-	return targets, nil
+	if !p.yes {
+		if err := p.confirm(ctx, targets); err != nil {
+			return err
+		}
+	}
+	for _, t := range targets {
+		// Copies first, because a remaining note restores its session.
+		err := p.deleteCopies(ctx, t, d)
+		if err == nil && t.session != nil {
+			err = p.engine.Delete(ctx, t.id)
+		}
+		if err != nil {
+			return err
+		}
+		if d.targets = append(d.targets, t); t.session != nil {
+			d.Deleted = append(d.Deleted, t.id)
+		}
+	}
+	return nil
+}
+
+// target finds a session to delete and its copies. With --everywhere the session may be gone already.
+func (p *program) target(ctx context.Context, arg string) (target, error) {
+	s, _, missing := p.session(ctx, []string{arg})
+	if missing != nil && (sequent.CodeOf(missing) != sequent.CodeSessionNotFound || !p.everywhere) {
+		return target{}, missing
+	}
+	t := target{id: sequent.ID(arg)}
+	if missing == nil {
+		t.id, t.session = s.ID(), s
+	}
+	err := p.findCopies(ctx, &t)
+	if err == nil && len(t.copies) == 0 {
+		err = missing // there is neither a session nor a copy
+	}
+	return t, err
+}
+
+func (p *program) findCopies(ctx context.Context, t *target) (err error) {
+	if t.of, err = p.app.Copies(ctx, sequent.Key{Owner: p.owner, ID: t.id}); err == nil {
+		t.copies = slices.DeleteFunc([]string{string(t.of.Note), t.of.File}, func(place string) bool { return place == "" })
+	}
+	return err
 }
 
 // deleteCopies deletes the copies of a session with --everywhere, and notes those that are kept.
-func (p *program) deleteCopies(ctx context.Context, id sequent.ID, c app.Copies, d *deletion) error {
-	note, file := string(c.Note), c.File
+func (p *program) deleteCopies(ctx context.Context, t target, d *deletion) error {
 	if !p.everywhere {
-		d.NotesLeft, d.FilesLeft = appendSome(d.NotesLeft, note), appendSome(d.FilesLeft, file)
+		d.CopiesLeft = append(d.CopiesLeft, t.copies...)
 		return nil
 	}
-	d.CopiesDeleted = appendSome(d.CopiesDeleted, note, file)
-	return p.app.DeleteCopies(ctx, sequent.Key{Owner: p.owner, ID: id}, c)
-}
-
-// appendSome appends the texts that are not empty.
-func appendSome(to []string, texts ...string) []string {
-	return append(to, slices.DeleteFunc(texts, func(text string) bool { return text == "" })...)
+	d.CopiesDeleted = append(d.CopiesDeleted, t.copies...)
+	return p.app.DeleteCopies(ctx, sequent.Key{Owner: p.owner, ID: t.id}, t.of)
 }
 
 // deleteAll deletes all sessions of the owner.
-func (p *program) deleteAll(ctx context.Context) (result, error) {
-	d := &deletion{whose: "your"}
-	if p.owner != "" {
-		d.whose = printable.Line(p.owner) + "'s"
-	}
+func (p *program) deleteAll(ctx context.Context, d *deletion) error {
 	if !p.yes {
-		page, err := p.engine.Sessions(ctx, sequent.Query{Limit: 1000})
-		if err != nil {
-			return nil, err
-		}
-		n := printable.Count(len(page.Headers), "session", "sessions")
-		if page.Next != "" {
-			n = "more than " + n
-		}
-		if err := p.ask(ctx, fmt.Sprintf("all %s sessions (%s)", d.whose, n)); err != nil {
-			return nil, err
+		if err := p.ask(ctx, "all "+p.whose()+" sessions"); err != nil {
+			return err
 		}
 	}
 	for h, err := range p.engine.AllSessions(ctx, sequent.Query{}) {
-		if err != nil {
-			return nil, err
-		}
-		copies, err := p.app.Copies(ctx, sequent.Key{Owner: p.owner, ID: h.ID})
+		t := target{id: h.ID}
 		if err == nil {
-			err = p.deleteCopies(ctx, h.ID, copies, d)
+			err = p.findCopies(ctx, &t)
+		}
+		if err == nil {
+			err = p.deleteCopies(ctx, t, d)
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
 	}
 	var err error
-	if d.Sessions, err = p.engine.Sweep(ctx, sequent.SweepQuery{}); err != nil {
-		return nil, err
+	d.Sessions, err = p.engine.Sweep(ctx, sequent.SweepQuery{})
+	return err
+}
+
+// whose names the owner of the sessions.
+func (p *program) whose() string {
+	if p.owner == "" {
+		return "your"
 	}
-	d.Residue, d.Rewritten, err = p.app.Rewrite(ctx)
-	return d, err
+	return printable.Line(p.owner) + "'s"
 }
 
 func (d *deletion) text(pg *page) {
 	for _, t := range d.targets {
-		d.describe(pg, t)
+		if t.session != nil {
+			pg.say("Deleted %s (%s).", printable.Line(string(t.id)), printable.Count(t.session.Len(), "thought", "thoughts"))
+		} else {
+			pg.say("The session %s is not in the store.", printable.Line(string(t.id)))
+		}
+		for _, place := range t.copies {
+			if pg.everywhere {
+				pg.say("  Deleted %s.", printable.Line(place))
+			} else {
+				pg.say("  %s is kept.", printable.Line(place))
+			}
+		}
 	}
-	if d.whose != "" {
-		pg.say("Deleted all %s sessions (%d).", d.whose, d.Sessions)
+	if pg.all {
+		pg.say("Deleted all %s sessions (%d).", pg.whose(), d.Sessions)
 		if n := len(d.CopiesDeleted); n > 0 {
 			pg.say("Deleted their notes and session files (%d).", n)
 		}
-		if n := len(d.FilesLeft); n > 0 {
-			pg.say("Their session files (%d) are kept. Delete them in %s.", n, filepath.Dir(filepath.Dir(d.FilesLeft[0])))
+		if n := len(d.CopiesLeft); n > 0 {
+			pg.say("Their notes and session files (%d) are kept, such as %s.", n, printable.Line(d.CopiesLeft[0]))
 		}
-		if n := len(d.NotesLeft); n > 0 {
-			pg.say("Their notes (%d) are kept, with their words in the index of the vault, and sequent vault rebuild would restore the sessions. Pass --everywhere to delete notes, too.",
-				n)
-		}
+	}
+	switch {
+	case len(d.CopiesLeft) == 0:
+	case pg.all:
+		pg.say("They hold the text, and sequent vault rebuild restores sessions from notes: delete them by hand.")
+	default:
+		pg.say("What is kept holds the text, and sequent vault rebuild restores a session from its note. To delete it, too:\n  %s",
+			pg.next(append([]string{"delete", "--everywhere"}, pg.args...)...))
 	}
 	pg.erased(d.Residue, d.Rewritten)
 	if _, database := pg.app.Place.Database(); database {
@@ -176,30 +194,6 @@ func (d *deletion) text(pg *page) {
 	}
 	if pg.everywhere {
 		pg.say("Exports and backups may still have the text. sequent does not know where they are: delete them yourself.")
-	}
-}
-
-// describe says what was deleted of a session, and which copies are kept.
-func (d *deletion) describe(pg *page, t target) {
-	if t.session != nil {
-		pg.say("Deleted %s (%s).", pg.one(string(t.id)), printable.Count(t.session.Len(), "thought", "thoughts"))
-	} else {
-		pg.say("The session %s is not in the store.", pg.one(string(t.id)))
-	}
-	if pg.everywhere {
-		for _, place := range appendSome(nil, string(t.copies.Note), t.copies.File) {
-			pg.say("  Deleted %s.", pg.one(place))
-		}
-		return
-	}
-	if t.copies.Note != "" {
-		pg.say("  The note %s is kept, with its words in the index of the vault, and sequent vault rebuild would restore the session from it.", pg.one(string(t.copies.Note)))
-	}
-	if t.copies.File != "" {
-		pg.say("  The session file %s is kept.", pg.one(t.copies.File))
-	}
-	if t.copies != (app.Copies{}) {
-		pg.say("  To delete what is kept: %s", pg.next("delete", string(t.id), "--everywhere"))
 	}
 }
 
@@ -213,24 +207,24 @@ func (pg *page) erased(r sqlite.Residue, rewritten bool) {
 	}
 	if r.Log > 0 {
 		pg.say("  Deleted text may stay in %s (%d KiB), because another process reads the store.\n"+
-			"  It goes when the last process closes the store, or with sequent store compact when none reads.", pg.one(r.LogFile), (r.Log+1023)>>10)
+			"  It goes when the last process closes the store, or with sequent store compact when none reads.", printable.Line(r.LogFile), (r.Log+1023)>>10)
 	}
 }
 
-// confirmTargets lists the sessions and the copies to delete, and asks for confirmation.
-func (p *program) confirmTargets(ctx context.Context, targets []target) error {
+// confirm lists the sessions and the copies to delete, and asks for confirmation.
+func (p *program) confirm(ctx context.Context, targets []target) error {
 	pg := p.page()
 	for _, t := range targets {
-		line := draw.Line{{Text: pg.one(string(t.id)) + "  ", Role: draw.Number}}
+		line := draw.Line{{Text: printable.Line(string(t.id)) + "  ", Role: draw.Number}}
 		if s := t.session; s != nil {
 			line = append(line,
 				draw.Span{Text: printable.Count(s.Len(), "thought", "thoughts") + "  ", Role: draw.Meta},
-				draw.Span{Text: pg.one(s.Title())})
+				draw.Span{Text: printable.Line(s.Title())})
 		}
 		pg.add(draw.Cut(line, pg.Options))
-		for _, place := range appendSome(nil, string(t.copies.Note), t.copies.File) {
+		for _, place := range t.copies {
 			if p.everywhere {
-				pg.add(draw.Line{{Text: "  " + pg.one(place), Role: draw.Meta}})
+				pg.add(draw.Line{{Text: "  " + printable.Line(place), Role: draw.Meta}})
 			}
 		}
 	}
@@ -238,11 +232,7 @@ func (p *program) confirmTargets(ctx context.Context, targets []target) error {
 		return err
 	}
 	fmt.Fprint(p.err, p.render(pg.lines))
-	what := "this session"
-	if len(targets) > 1 {
-		what = fmt.Sprintf("these %d sessions", len(targets))
-	}
-	return p.ask(ctx, what)
+	return p.ask(ctx, printable.Count(len(targets), "session", "sessions"))
 }
 
 // requireTerminal returns an error without a terminal on which to ask.
@@ -262,7 +252,7 @@ func (p *program) ask(ctx context.Context, what string) error {
 		return nil
 	}
 	p.tell("Nothing was deleted.")
-	return errReported
+	return exit(exitFailure)
 }
 
 // answer asks a question on the terminal and returns the answer in lower case. It is empty at
@@ -272,26 +262,32 @@ func (p *program) answer(ctx context.Context, question string) (string, error) {
 		return "", err
 	}
 	fmt.Fprint(p.err, printable.Line(question)+" ")
-	answer := make(chan string, 1)
-	go func() {
-		var line []byte
-		for one := make([]byte, 1); ; { // what follows the line is the next answer
-			_, err := io.ReadFull(p.in, one)
-			if err != nil {
-				fmt.Fprintln(p.err)
+	var line strings.Builder
+	err := unlessCanceled(ctx, func() error {
+		for one := make([]byte, 1); ; line.WriteByte(one[0]) { // what follows the line is the next answer
+			if _, err := io.ReadFull(p.in, one); err != nil || one[0] == '\n' {
+				return err
 			}
-			if err != nil || one[0] == '\n' {
-				break
-			}
-			line = append(line, one[0])
 		}
-		answer <- strings.ToLower(strings.TrimSpace(string(line)))
-	}()
-	select {
-	case <-ctx.Done():
+	})
+	if err != nil { // the end of the input, or a signal
 		fmt.Fprintln(p.err)
+	}
+	if ctx.Err() != nil {
 		return "", nil
-	case a := <-answer:
-		return a, nil
+	}
+	return strings.ToLower(strings.TrimSpace(line.String())), nil
+}
+
+// unlessCanceled runs do, which may read standard input: that cannot be interrupted. If ctx ends first, do goes on
+// until the program ends.
+func unlessCanceled(ctx context.Context, do func() error) error {
+	done := make(chan error, 1)
+	go func() { done <- do() }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return &sequent.Error{Code: sequent.CodeCanceled, Msg: "canceled", Err: ctx.Err()}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/internal/app"
 	"github.com/sequent-dev/sequent/internal/draw"
+	"github.com/sequent-dev/sequent/internal/printable"
 	"github.com/sequent-dev/sequent/mcpserver/client"
 )
 
@@ -63,7 +64,8 @@ func (p *program) play(ctx context.Context, d *demo) (err error) {
 	} else {
 		cmd.Args = append(cmd.Args, "--store", place.String())
 	}
-	p.failed(p.printf("Starting a server and connecting to it over MCP:\n    %s serve --store %s\n", shortPath(exe), where))
+	p.put(draw.Line{{Text: "Starting a server and connecting to it over MCP:"}},
+		draw.Line{{Text: "    " + printable.Line(shortPath(exe)+" serve --store "+where)}}, nil)
 	connecting, cancel := context.WithTimeout(ctx, app.ConnectTimeout)
 	defer cancel()
 	if d.server, err = client.Connect(connecting, cmd); err != nil {
@@ -83,8 +85,8 @@ func (p *program) play(ctx context.Context, d *demo) (err error) {
 	slow := !p.fast && isTerminal(p.out) && isTerminal(p.in)
 	rest := func(ctx context.Context, _ func(string)) error {
 		for len(d.calls) > 0 && ctx.Err() == nil {
-			if slow {
-				d.pause(ctx)
+			if text, _ := d.calls[0]["thought"].(string); slow { // as long as it takes to read
+				_ = pause(ctx, time.Duration(len(text))*9*time.Millisecond)
 			}
 			if err := d.send(ctx); err != nil {
 				return err
@@ -95,21 +97,12 @@ func (p *program) play(ctx context.Context, d *demo) (err error) {
 	if !slow {
 		return rest(ctx, nil)
 	}
-	s, err := p.screenOf(ctx, p.engine, d.session)
+	w, err := p.watcherOf(ctx, p.engine, d.session)
 	if err != nil {
 		return err
 	}
-	defer s.changes.Close()
-	return s.run(ctx, rest)
-}
-
-// pause waits for as long as the next thought takes to read.
-func (d *demo) pause(ctx context.Context) {
-	text, _ := d.calls[0]["thought"].(string)
-	select {
-	case <-ctx.Done():
-	case <-time.After(time.Duration(len(text)) * 9 * time.Millisecond):
-	}
+	defer w.changes.Close()
+	return (&screen{watcher: w}).run(ctx, rest)
 }
 
 // send sends the next thought. A canceled call is no error.

@@ -1,15 +1,15 @@
 package command
 
 import (
-	"io"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/sequent-dev/sequent/internal/gendocs"
 )
 
 // The commands and flags in README.md and docs exist.
@@ -18,7 +18,7 @@ func TestDocumentedCommands(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &program{out: io.Discard, err: io.Discard, getenv: func(string) string { return "" }, now: time.Now}
+	p := discarding()
 	block := regexp.MustCompile("(?s)```sh\n(.*?)```")
 	command := regexp.MustCompile(`(?:^|\| |[A-Z_]+=\S+ )sequent ([a-z][^|#]*)`)
 	flag := regexp.MustCompile(`(?:^| )--([a-z-]+)`)
@@ -54,15 +54,26 @@ func TestDocumentedCommands(t *testing.T) {
 			}
 		}
 	}
-	all := []*cobra.Command{p.root()}
-	for len(all) > 0 {
-		c := all[0]
-		all = append(all[1:], c.Commands()...)
+	everyCommand(p.root(), func(c *cobra.Command) {
 		for line := range strings.Lines(c.Example) {
 			check("the help of "+c.CommandPath(), line)
 		}
-	}
+	})
 	if seen < 10 {
 		t.Errorf("found only %d commands", seen)
+	}
+}
+
+// TestReferenceCommands checks that docs/reference/cli.md is current.
+func TestReferenceCommands(t *testing.T) {
+	text := gendocs.Commands(discarding().root())
+	file := filepath.Join("..", "docs", "reference", "cli.md")
+	if *update {
+		if err := gendocs.Write(file, text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := gendocs.Check(file, text); err != nil {
+		t.Error(err)
 	}
 }

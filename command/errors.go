@@ -12,7 +12,10 @@ import (
 	"strings"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/agent/plan"
 	"github.com/sequent-dev/sequent/internal/printable"
+	"github.com/sequent-dev/sequent/llm"
+	"github.com/sequent-dev/sequent/llm/openai"
 )
 
 // The exit codes.
@@ -22,6 +25,11 @@ const (
 	exitUsage    = 2
 	exitUnproven = 3 // of sequent store verify; of plan and think, that the steps ran out
 )
+
+// An exit ends the program with a code. Its cause has been reported.
+type exit int
+
+func (e exit) Error() string { return fmt.Sprintf("exit with code %d", int(e)) }
 
 // codeUsage is the code of a usage error in JSON output.
 const codeUsage = "usage"
@@ -34,15 +42,7 @@ type usageError struct {
 
 func (e *usageError) Error() string { return e.msg }
 
-func usagef(format string, args ...any) error {
-	return &usageError{msg: fmt.Sprintf(format, args...)}
-}
-
-// errReported ends the program with exitFailure. Its cause has been reported.
-var errReported = errors.New("failed")
-
-// errUnproven ends the program with exitUnproven.
-var errUnproven = errors.New("unproven")
+func usagef(format string, args ...any) error { return &usageError{msg: fmt.Sprintf(format, args...)} }
 
 // A userError is an error as the user sees it.
 type userError struct {
@@ -65,15 +65,21 @@ func newUserError(err error, command string) userError {
 }
 
 func asUserError(err error, command string) userError {
-	if e, ok := errors.AsType[*resumableError](err); ok {
-		c := asUserError(e.err, command)
-		c.Fix = strings.TrimPrefix(c.Fix+"; to resume: "+e.resume, "; ")
-		return c
-	}
 	if usage, ok := errors.AsType[*usageError](err); ok {
 		return userError{Code: codeUsage, Message: usage.msg, Fix: cmp.Or(usage.fix, "run "+command+" --help for usage"), exit: exitUsage}
 	}
-	if c, ok := modelUserError(err); ok {
+	if e, ok := errors.AsType[*plan.Error](err); ok {
+		codes := map[plan.Code]int{plan.CodeNoProblem: exitUsage, plan.CodeExhausted: exitUnproven}
+		return userError{Code: string(e.Code), Message: e.Msg, Fix: e.Fix, exit: cmp.Or(codes[e.Code], exitFailure)}
+	}
+	if e, ok := errors.AsType[*llm.Error](err); ok {
+		c := userError{Code: string(e.Code), Message: e.Msg, Fix: e.Fix, exit: exitFailure}
+		if e.Code == llm.CodeNoModel || e.Code == llm.CodeNoKey {
+			c.exit, c.more = exitUsage, choices()
+		}
+		if e.Code == llm.CodeNoModel {
+			c.Fix = "set the API key of a provider, or pass --model"
+		}
 		return c
 	}
 	e, ok := errors.AsType[*sequent.Error](err)
@@ -95,12 +101,24 @@ func asUserError(err error, command string) userError {
 	return c
 }
 
+// choices lists an example model of each provider with the variable of its key.
+func choices() string {
+	var keys, keyless strings.Builder
+	for _, p := range openai.Providers() {
+		if p.Keyless {
+			fmt.Fprintf(&keyless, "  %-18s --model %s (run %s pull %s first)\n", "(local, no key)",
+				p.Model, strings.ToLower(p.Title), strings.TrimPrefix(p.Model, p.Prefix))
+			continue
+		}
+		fmt.Fprintf(&keys, "  %-18s --model %s\n", p.KeyVars[0], p.Model)
+	}
+	return "\n" + keys.String() + keyless.String() + "\n  docs/providers.md describes all variables.\n"
+}
+
 // print writes the error, as text or as a JSON object.
 func (c userError) print(w io.Writer, asJSON bool) {
 	if asJSON {
-		writeJSON(w, struct {
-			Error userError `json:"error"`
-		}{c})
+		_ = writeJSON(w, map[string]any{"error": c})
 		return
 	}
 	fmt.Fprintln(w, "sequent: "+printable.Line(c.Message))

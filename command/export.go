@@ -5,14 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/archive"
-	"github.com/sequent-dev/sequent/internal/draw"
+	"github.com/sequent-dev/sequent/internal/app"
 	"github.com/sequent-dev/sequent/internal/printable"
 	"github.com/sequent-dev/sequent/internal/redact"
 	"github.com/sequent-dev/sequent/web"
@@ -31,14 +29,14 @@ func runExport(p *program, ctx context.Context) (result, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := p.session(ctx, p.engine, p.args)
+	s, e, err := p.session(ctx, p.args)
 	if err != nil {
 		return nil, err
 	}
 	if f := s.Fault(); f != nil {
 		p.tell("%s is not what was recorded: %s.", printable.Line(string(s.ID())), f)
 	}
-	h, entries, err := p.engine.Entries(ctx, s.ID(), sequent.Position{})
+	h, entries, err := e.Entries(ctx, s.ID(), sequent.Position{})
 	if err != nil {
 		return nil, err
 	}
@@ -67,10 +65,10 @@ func runExport(p *program, ctx context.Context) (result, error) {
 	default:
 		text = archive.Markdown(s)
 	}
-	if err := p.write(p.output, text); err != nil {
+	if err := p.write(p.output, text); err != nil || key == nil {
 		return nil, err
 	}
-	return nil, p.signFile(p.output, key)
+	return nil, app.SignFile(p.output, key)
 }
 
 // diagram returns the diagram of a session, and says on standard error what it lacks.
@@ -134,17 +132,4 @@ func formatOf(file string) string {
 		return "mermaid"
 	}
 	return "md"
-}
-
-// write writes a document to a file with mode 0600, or to standard output, for a terminal in
-// its characters.
-func (p *program) write(file, text string) error {
-	if file != "" && file != "-" {
-		return os.WriteFile(file, []byte(text), 0o600)
-	}
-	if isTerminal(p.out) {
-		text = strings.Join(draw.Lines(text), "\n")
-	}
-	_, err := io.WriteString(p.out, text)
-	return err
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/sequent-dev/sequent/internal/app"
 	"github.com/sequent-dev/sequent/setup"
-	"github.com/sequent-dev/sequent/vault/index"
 )
 
 // options has the values of the flags.
@@ -22,15 +21,14 @@ type options struct {
 	json     bool
 	width    int
 
-	owner     string // of the sessions; empty means self
-	allOwners bool
-	project   projectChoice
-	since     time.Duration
-	limit     int
-	client    string // of sessions, as is agent
-	agent     string
-	all       bool
-	yes       bool
+	owner       string // of the sessions; empty means self
+	allOwners   bool
+	project     string // of the sessions; empty means that of the working directory
+	allProjects bool
+	since       time.Duration
+	limit       int
+	all         bool
+	yes         bool
 
 	view       view
 	everywhere bool
@@ -38,7 +36,6 @@ type options struct {
 	storage    string
 	inSession  string
 	dryRun     bool
-	noteQuery  index.Query
 	tokens     int
 	sign       string
 	format     string
@@ -48,7 +45,6 @@ type options struct {
 	from       string
 	wrong      bool
 	approve    bool
-	idle       time.Duration
 	counts     bool
 	printURL   bool
 	fast       bool
@@ -77,11 +73,8 @@ type options struct {
 	scope      string
 	expires    string
 	lifetime   time.Duration
-	clientID   string
-	openPage   bool
 	try        bool
 	address    string
-	cert       string
 
 	model      string
 	timeout    time.Duration
@@ -106,9 +99,8 @@ func (p *program) flagTable() []flagRow {
 	o, dialects := &p.options, p.config().Names()
 	c, h := &o.serving, &o.serving.HTTP
 	return []flagRow{
-		{"agent", "NAME", "name of the agent that began the sessions", &o.agent},
 		{"all-owners", "", "sessions of all owners", &o.allOwners},
-		{"all-projects", "", "sessions of all projects", &o.project.all},
+		{"all-projects", "", "sessions of all projects", &o.allProjects},
 		{"all/delete", "", "delete all sessions of the owner", &o.all},
 		{"all/setup", "", "use all clients that are found", &o.all},
 		{"all/verify", "", "check every session", &o.all},
@@ -119,9 +111,7 @@ func (p *program) flagTable() []flagRow {
 		{"auth", "FILE", "token file; only its tokens are admitted (HTTP)", &h.Tokens},
 		{"auth/doctor", "FILE", "token file of a server (default: tokens in your data directory, if it exists)", &h.Tokens},
 		{"branch", "NAME", "branch to show, with the thoughts before it, or main", &o.view.branch},
-		{"burst", "N", "maximum burst of requests per client (HTTP) (default: twice --rate)", atLeast{&h.Burst, 0}},
-		{"client", "NAME", "name of the client that began the sessions, such as claude-code", &o.client},
-		{"client-id", "ID", "client id at the provider (default: the one that the server names)", &o.clientID},
+		{"burst", "N", "maximum burst of requests per client (HTTP) (default: twice --rate)", atLeast(&h.Burst, 0)},
 		{"client/setup", "NAME=" + strings.Join(setup.IDs(),
 			"|"), "client, may be repeated: " + strings.Join(setup.IDs(), ", ") + " (default: those that are found)", &o.clients},
 		{"color", "WHEN=auto|always|never", "auto, always or never", &o.color},
@@ -129,15 +119,14 @@ func (p *program) flagTable() []flagRow {
 		{"counts", "", "print the counts that need no thoughts to be read, in a second for a million of them", &o.counts},
 		{"dialect", "NAME=" + strings.Join(dialects, "|"), "dialect of the tool: " + strings.Join(dialects, ", "), &o.dialect},
 		{"dialect/serve", "NAME=*|" + strings.Join(dialects, "|"), "dialect of the tool: " + strings.Join(dialects, ", "), &c.Dialect},
-		{"drain", "DURATION", "time to keep serving after a signal, while /readyz answers 503 (HTTP)", (*span)(&h.Drain)},
+		{"drain", "DURATION", "time to keep serving after a signal, while /readyz answers 503 (HTTP)", span(&h.Drain)},
 		{"dry-run", "", "show what would change, and change nothing", &o.dryRun},
 		{"everywhere", "", "delete the notes and session files too", &o.everywhere},
-		{"expires/link", "DURATION", "lifetime of the link, such as 1h or 30d; at most 365d", (*span)(&o.lifetime)},
+		{"expires/link", "DURATION", "lifetime of the link, such as 1h or 30d; at most 365d", span(&o.lifetime)},
 		{"expires/token", "WHEN",
 			"when the token ceases to be valid: a date such as 2027-06-30, or a duration such as 90d (default: never)", &o.expires},
 		{"fast", "", "do not pause between thoughts", &o.fast},
 		{"file", "FILE", "token file (default: the value of SEQUENT_AUTH, otherwise tokens in your data directory)", &o.file},
-		{"folder", "DIR", "folder of the vault to which the search is limited", &o.noteQuery.Folder},
 		{"force/backup", "", "replace the file if it exists", &o.force},
 		{"force/restore", "", "replace a store that has sessions", &o.force},
 		{"format", "FORMAT=md|html|json|mermaid",
@@ -146,36 +135,34 @@ func (p *program) flagTable() []flagRow {
 		{"from/show", "THOUGHT", "first thought: number, name#number or @position", &o.view.from},
 		{"full", "", "do not fold long sessions", &o.view.full},
 		{"head", "HASH", "head that was noted elsewhere, to be found on the log", &o.head},
-		{"history-window", "N", "maximum number of thoughts in a reply (dialect history); 0 means all", atLeast{&c.HistoryWindow, 0}},
+		{"history-window", "N", "maximum number of thoughts in a reply (dialect history); 0 means all", atLeast(&c.HistoryWindow, 0)},
 		{"http", "ADDRESS", "HTTP listen address: HOST:PORT, or a port on 127.0.0.1", &h.Addr},
 		{"http/health", "ADDRESS", "listen address of a server on this machine: HOST:PORT, or a port", &o.address},
-		{"idle", "DURATION", "time without a change after which an active session counts as left", (*span)(&o.idle)},
 		{"insecure", "", "admit clients on other machines without authentication (HTTP)", &h.Insecure},
 		{"json", "", "print JSON", &o.json},
 		{"key", "FILE", "public Ed25519 key in PEM that must have signed FILE", &o.key},
-		{"limit", "N", "maximum number of results", atLeast{&o.limit, 1}},
-		{"limit/all", "N", "maximum number of sessions; 0 means all", atLeast{&o.limit, 0}},
+		{"limit", "N", "maximum number of results", atLeast(&o.limit, 1)},
+		{"limit/all", "N", "maximum number of sessions; 0 means all", atLeast(&o.limit, 0)},
 		{"log-level", "LEVEL=debug|info|warn|error", "debug, info, warn or error", &o.logLevel},
-		{"max-calls", "N", "maximum concurrent requests per client; 0 means no limit (HTTP)", atLeast{&h.Limits.Calls, 0}},
-		{"max-connections", "N", "maximum open connections per address; 0 means no limit (HTTP)", atLeast{&h.Limits.Connections, 0}},
+		{"max-calls", "N", "maximum concurrent requests per client; 0 means no limit (HTTP)", atLeast(&h.Limits.Calls, 0)},
+		{"max-connections", "N", "maximum open connections per address; 0 means no limit (HTTP)", atLeast(&h.Limits.Connections, 0)},
 		{"max-heavy-calls", "N",
-			"maximum concurrent searches and reads per client (HTTP) (default: half as many as processors)", atLeast{&h.Limits.Heavy, 0}},
+			"maximum concurrent searches and reads per client (HTTP) (default: half as many as processors)", atLeast(&h.Limits.Heavy, 0)},
 		{"max-streams", "N",
-			"maximum open event streams and WebSockets per client; 0 means no limit (HTTP)", atLeast{&h.Limits.Streams, 0}},
-		{"max-tokens", "N", "maximum number of tokens, sent and received; 0 means no limit", atLeast{&o.maxTokens, 0}},
+			"maximum open event streams and WebSockets per client; 0 means no limit (HTTP)", atLeast(&h.Limits.Streams, 0)},
+		{"max-tokens", "N", "maximum number of tokens, sent and received; 0 means no limit", atLeast(&o.maxTokens, 0)},
 		{"mcp", "COMMAND", "command of an MCP server whose tools the model may call; repeatable", &o.mcp},
-		{"mcp-session-timeout", "DURATION", "idle timeout of an MCP session; 0 means none (HTTP)", (*span)(&h.SessionTimeout)},
+		{"mcp-session-timeout", "DURATION", "idle timeout of an MCP session; 0 means none (HTTP)", span(&h.SessionTimeout)},
 		{"mcp-sessions", "N",
-			"maximum concurrent MCP sessions per client, which only older clients have; 0 means no limit (HTTP)", atLeast{&h.Limits.Sessions, 0}},
+			"maximum concurrent MCP sessions per client, which only older clients have; 0 means no limit (HTTP)", atLeast(&h.Limits.Sessions, 0)},
 		{"mermaid", "", "print the phases as a Mermaid diagram and exit", &o.mermaid},
 		{"metrics", "ADDRESS",
 			"listen address of the page /metrics for Prometheus, on this machine: HOST:PORT, or a port on 127.0.0.1", &c.Telemetry.Prometheus},
-		{"mode", "MODE=Hybrid|FullText|Semantic", "search mode for notes (default: Hybrid)", (*string)(&o.noteQuery.Mode)},
 		{"model", "NAME", "language model, such as gpt-4o, glm-4.7, vendor/model or ollama:qwen3", &o.model},
-		{"model-timeout", "DURATION", "timeout of each attempt to get a model's answer", (*span)(&o.timeout)},
-		{"model-timeout/serve", "DURATION", "timeout of each attempt to get a model's answer (dialect status)", (*span)(&o.timeout)},
-		{"model-tries", "N", "maximum attempts to get a model's answer", atLeast{&o.tries, 1}},
-		{"model-tries/serve", "N", "maximum attempts to get a model's answer (dialect status)", atLeast{&o.tries, 1}},
+		{"model-timeout", "DURATION", "timeout of each attempt to get a model's answer", span(&o.timeout)},
+		{"model-timeout/serve", "DURATION", "timeout of each attempt to get a model's answer (dialect status)", span(&o.timeout)},
+		{"model-tries", "N", "maximum attempts to get a model's answer", atLeast(&o.tries, 1)},
+		{"model-tries/serve", "N", "maximum attempts to get a model's answer (dialect status)", atLeast(&o.tries, 1)},
 		{"model/serve", "NAME", "language model, such as gpt-4o, glm-4.7, vendor/model or ollama:qwen3 (dialect status)", &o.model},
 		{"no-earlier", "", "name no earlier session on the problem that a session begins with (dialect standard)", &c.NoEarlier},
 		{"no-origin", "", "do not record client, agent, project, git branch and commit of sessions", &c.NoOrigin},
@@ -196,48 +183,44 @@ func (p *program) flagTable() []flagRow {
 			"parameter of sign-in requests that the provider needs, such as audience=URL; resource= sends no resource; repeatable (HTTP)", &h.OIDC.Parameters},
 		{"oidc-scope-prefix", "PREFIX",
 			"what the names of scopes begin with, for providers that require the URL of an API (HTTP) (default: sequent:)", (*string)(&h.OIDC.Scopes)},
-		{"open", "", "open the provider's page in the browser", &o.openPage},
-		{"order", "ORDER=newest|oldest", "newest or oldest first (default: newest in long lists on a terminal)", &o.view.order},
 		{"output", "FILE", "output file (default: standard output)", &o.output},
 		{"owner", "SUBJECT", "owner of the sessions: a token's subject (default: you)", &o.owner},
 		{"print", "", "print the URL and open no browser", &o.printURL},
 		{"print/setup", "", "print the entries and change no file of a client", &o.entries},
-		{"project", "PROJECT", "URL of a project, or a directory in it (default: that of the working directory)", &o.project.name},
+		{"project", "PROJECT", "URL of a project, or a directory in it (default: that of the working directory)", &o.project},
 		{"project/setup", "", "use the files of the project in the working directory", &o.inFiles},
 		{"public-url", "URL", "URL by which clients reach this server; required with a provider (HTTP)", &h.OIDC.PublicURL},
 		{"quota-bytes", "SIZE",
-			"maximum bytes that the sessions of one owner have together, such as 1GiB; 0 means no limit", (*size)(&c.Quota.Bytes)},
-		{"quota-notes", "N", "maximum number of notes of one owner (dialect wiki); 0 means no limit", atLeast{&c.QuotaNotes, 0}},
-		{"quota-sessions", "N", "maximum number of sessions of one owner; 0 means no limit", atLeast{&c.Quota.Sessions, 0}},
-		{"rate", "N", "maximum requests per second per client; 0 means no limit (HTTP)", &h.Rate},
+			"maximum bytes that the sessions of one owner have together, such as 1GiB; 0 means no limit", size(&c.Quota.Bytes)},
+		{"quota-notes", "N", "maximum number of notes of one owner (dialect wiki); 0 means no limit", atLeast(&c.QuotaNotes, 0)},
+		{"quota-sessions", "N", "maximum number of sessions of one owner; 0 means no limit", atLeast(&c.Quota.Sessions, 0)},
+		{"rate", "N", "maximum requests per second per client; 0 means no limit (HTTP)", rate(&h.Rate)},
 		{"redact", "REGEXP", "regular expression of texts to mask; can be repeated", &o.redact},
 		{"redact-secrets", "", "mask keys, tokens and passwords of known forms", &o.secrets},
 		{"retain", "DURATION",
-			"lifetime of every session in the store after its last change, such as 90d; 0 means no limit", (*span)(&c.Retain)},
+			"lifetime of every session in the store after its last change, such as 90d; 0 means no limit", span(&c.Retain)},
 		{"scope/login", "SCOPE=read|write|admin", "what to ask for: read, write or admin", &o.scope},
 		{"scope/token", "SCOPE=read|write|admin", "what the token allows: read, write or admin", &o.scope},
 		{"server", "URL", "server instead of a store, with the token of SEQUENT_TOKEN or sequent server login", &o.server},
 		{"session", "ID", "id of the session to which the search is limited", &o.inSession},
 		{"session-ttl", "DURATION",
-			"lifetime of a session after its last change, such as 30d; 0 means no limit (default: 30m in history, no limit in others)", (*span)(&o.ttl)},
+			"lifetime of a session after its last change, such as 30d; 0 means no limit (default: 30m in history, no limit in others)", span(&o.ttl)},
 		{"sign", "FILE", "private Ed25519 key in PEM; writes the signature to the file's name with .sig", &o.sign},
 		{"sign/serve", "FILE", "private Ed25519 key in PEM that signs session files (dialect classic)", &o.sign},
-		{"since", "DURATION", "maximum time since the last change, such as 7d or 90m", (*span)(&o.since)},
-		{"steps", "N", "maximum number of answers of the model", atLeast{&o.steps, 1}},
+		{"since", "DURATION", "maximum time since the last change, such as 7d or 90m", span(&o.since)},
+		{"steps", "N", "maximum number of answers of the model", atLeast(&o.steps, 1)},
 		{"storage-path", "DIR", "folder of classic's session files (default: Documents/thinking in your home directory)", &o.storage},
 		{"storage-path/serve", "DIR",
 			"folder of session files (dialect classic) (default: Documents/thinking in your home directory)", &o.storage},
 		{"store", "STORE", "a file, sqlite:PATH, a postgres:// URL, or memory", &o.store},
 		{"sync", "MODE=full|normal", "durability: full survives a power failure, normal survives a crash of the process", &o.sync},
-		{"tag", "TAG", "tag that notes must have; repeatable", (*list)(&o.noteQuery.Tags)},
 		{"team", "URL", "URL of a server over HTTP, instead of this program", &o.team},
 		{"tls-cert", "FILE", "certificate chain in PEM, reloaded when it changes (HTTP)", &h.TLSCert},
-		{"tls-cert/health", "FILE", "certificate in PEM of the server on this machine (default: it speaks plain HTTP)", &o.cert},
 		{"tls-key", "FILE", "key of --tls-cert in PEM (HTTP)", &h.TLSKey},
 		{"to/copy", "STORE", "target store, in the form of --store; created if it does not exist", &o.to},
 		{"to/show", "THOUGHT", "last thought", &o.view.to},
 		{"token-env", "NAME", "environment variable with the bearer token for --team", &o.tokenEnv},
-		{"tokens", "TOKENS", "how long it may be, in tokens of four bytes", atLeast{&o.tokens, 100}},
+		{"tokens", "TOKENS", "how long it may be, in tokens of four bytes", atLeast(&o.tokens, 100)},
 		{"tools", "NAMES", "tools of the dialect to offer, separated by commas (default: all)", (*list)(&c.Tools)},
 		{"trusted-proxy", "CIDR",
 			"network of proxies whose X-Forwarded-For tells clients apart, such as 10.0.0.0/8; repeatable (HTTP)", (*list)(&h.TrustedProxies)},
@@ -248,7 +231,7 @@ func (p *program) flagTable() []flagRow {
 		{"vault/serve", "DIR", "folder of notes (dialect wiki) (default: Documents/sequent-vault in your home directory)", &o.vault},
 		{"view", "VIEW=tree|log|effective|outline",
 			"tree, log, effective or outline (default: tree, or log for a selection)", &o.view.kind},
-		{"width", "COLUMNS", "output width (default: the terminal's, at most 120)", &o.width},
+		{"width", "COLUMNS", "output width (default: the terminal's, at most 120)", between(&o.width, 0, 1000)},
 		{"with-skill", "", "also install the skill, which says when to think and how", &o.skill},
 		{"wrong", "", "the thought does not hold", &o.wrong},
 		{"yes", "", "do not ask for confirmation", &o.yes},
@@ -328,10 +311,6 @@ func (r *flagRow) add(to *pflag.FlagSet, name, short string) *pflag.Flag {
 		to.BoolVarP(v, name, short, *v, r.help)
 	case *string:
 		to.StringVarP(v, name, short, *v, r.help)
-	case *int:
-		to.IntVarP(v, name, short, *v, r.help)
-	case *float64:
-		to.Float64VarP(v, name, short, *v, r.help)
 	case *[]string:
 		to.StringArrayVarP(v, name, short, *v, r.help)
 	case *list:

@@ -4,19 +4,20 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/sequent-dev/sequent/internal/app"
+	"github.com/sequent-dev/sequent"
 )
 
 // A command is a row of the command line. Its help is the section of help.md with its name.
 type command struct {
 	name  string // after "sequent", such as "store backup"
 	args  string // as usage shows them: "[ID]", "FILE...", "OLD NEW"; empty takes none
-	flags string // names in the table of flags; see [options.addFlags]
+	flags string // names in the table of flags; see [program.addFlags]
 	needs need
 	run   func(p *program, ctx context.Context) (result, error) // nil for a group of commands
 
@@ -35,11 +36,26 @@ const (
 	storeOrServer      // a store that exists, or the server of --server
 	storeToCome        // storeOrServer; a default store that does not exist is created, for a server that may use it later
 	newStore           // a store, which is created if it does not exist
-	serverOnly         // the server of --server; a store in the environment is for other commands
+	serverOnly         // the server of --server
 )
 
 // A result is what a command prints: its fields with --json, otherwise what text writes.
 type result interface{ text(pg *page) }
+
+// add adds the commands of a section of the help, each to the one above it. Programs call those without a
+// title; help does not list them.
+func (p *program) add(root *cobra.Command, title string, rows []command) {
+	for i := range rows {
+		row := &rows[i]
+		c, above := row.cobra(p), root
+		if i := strings.LastIndexByte(row.name, ' '); i > 0 {
+			above, _, _ = root.Find(strings.Fields(row.name[:i]))
+		} else {
+			c.GroupID, c.Hidden = title, title == ""
+		}
+		above.AddCommand(c)
+	}
+}
 
 // cobra returns the row as a command of cobra.
 func (row *command) cobra(p *program) *cobra.Command {
@@ -66,10 +82,6 @@ func (row *command) cobra(p *program) *cobra.Command {
 // check checks the number of arguments.
 func (row *command) check(c *cobra.Command, args []string) error {
 	words := strings.Fields(row.args)
-	most := len(words)
-	if strings.Contains(row.args, "...") {
-		most = max(len(args), most)
-	}
 	required := slices.DeleteFunc(slices.Clone(words), func(word string) bool {
 		return strings.HasPrefix(word, "[") && strings.HasSuffix(word, "]") // which [ID#]N does not
 	})
@@ -77,8 +89,8 @@ func (row *command) check(c *cobra.Command, args []string) error {
 	case c.Flags().Changed(helpAll):
 	case len(args) < len(required):
 		return misuse(c, "%s requires %s", c.CommandPath(), strings.Join(required[len(args):], " "))
-	case len(args) > most:
-		return misuse(c, "unexpected argument %q: %s takes %s", args[most], c.CommandPath(), cmp.Or(row.args, "no arguments"))
+	case len(args) > len(words) && !strings.Contains(row.args, "..."):
+		return misuse(c, "unexpected argument %q: %s takes %s", args[len(words)], c.CommandPath(), cmp.Or(row.args, "no arguments"))
 	}
 	return nil
 }
@@ -104,89 +116,35 @@ func (p *program) execute(c *cobra.Command, row *command, args []string) error {
 		return p.help(c)
 	}
 	p.cmd, p.args, p.pages = c, args, row.pages
-	if p.allOwners && p.owner != "" {
-		if p.given("owner") {
-			return usagef("--owner and --all-owners are mutually exclusive")
-		}
-		p.owner = "" // the command line takes precedence
-	}
 	p.allOwners = p.allOwners || row.every && p.owner == ""
 	ctx, cancel := context.WithCancelCause(c.Context())
 	defer cancel(nil)
 	p.cancel = cancel
 	run := func() error {
 		r, err := row.run(p, ctx)
-		if r != nil && (err == nil || errors.Is(err, errReported) || errors.Is(err, errUnproven)) {
+		if _, ends := errors.AsType[exit](err); r != nil && (err == nil || ends) {
 			p.printResult(r)
 		}
 		return cmp.Or(p.writing, err)
 	}
-	if row.needs == nothing {
-		return run()
-	}
-	if row.edits {
-		if err := p.meansStore(); err != nil {
-			return err
-		}
-	}
-	open, err := p.opener(row.needs)
-	if err != nil {
-		return err
-	}
-	return p.withApp(ctx, open, p.config(), func(*app.App) error { return run() })
-}
-
-// An opener opens the store or server of a configuration.
-type opener func(context.Context, app.Config) (*app.App, error)
-
-// opener returns what opens what a command needs.
-func (p *program) opener(n need) (opener, error) {
-	if n == serverOnly {
-		p.store = ""
-		if p.server == "" {
-			return nil, misuse(p.cmd, "%s requires --server URL", p.cmd.CommandPath())
-		}
-	}
-	remote, err := p.fromServer()
 	switch {
-	case err != nil:
-		return nil, err
-	case n == newStore && p.dryRun:
-		return app.OpenDryRun, nil
-	case n == newStore:
-		return app.Open, nil
-	case n == storeOnly:
-		return app.OpenExisting, nil
-	case remote:
-		return p.openServer, nil
-	case n == storeToCome && p.store == "":
-		return app.Open, nil
+	case row.needs == nothing:
+		return run()
+	case row.needs == serverOnly && p.server == "":
+		return misuse(c, "%s requires --server URL", c.CommandPath())
+	case row.edits && p.store == "" && p.getenv(variable("server")) != "": // whose sessions may be meant
+		return needsStore(c, "and "+variable("server")+" names a server")
 	}
-	if store := p.projectStore(); store != "" && p.store == "" && !p.json {
-		p.tell("This project keeps sessions in a store of its own: add --store %s to read it.", store)
-	}
-	return app.OpenExisting, nil
+	return p.with(ctx, row.needs, run)
 }
 
-// fromEnvironment reports whether a variable has set a flag.
-func (p *program) fromEnvironment(flag string) bool { return slices.Contains(p.inherited, flag) }
-
-// given reports whether a flag is on the command line.
-func (p *program) given(flag string) bool {
-	return p.cmd.Flags().Changed(flag) && !p.fromEnvironment(flag)
+// needsStore refuses a server for a command that does not read sessions only.
+func needsStore(c *cobra.Command, why string) error {
+	return sequent.Errorf(sequent.CodeReadOnly, "", "run "+c.CommandPath()+" on the server's machine, with --store STORE",
+		"%s works on a store, %s", c.CommandPath(), why)
 }
 
-// add adds the commands of a section of the help, each to the one above it. Programs call those without a
-// title; help does not list them.
-func (p *program) add(root *cobra.Command, title string, rows []command) {
-	for i := range rows {
-		row := &rows[i]
-		c, above := row.cobra(p), root
-		if i := strings.LastIndexByte(row.name, ' '); i > 0 {
-			above, _, _ = root.Find(strings.Fields(row.name[:i]))
-		} else {
-			c.GroupID, c.Hidden = title, title == ""
-		}
-		above.AddCommand(c)
-	}
+// misuse returns a usage error that refers to the help of a command.
+func misuse(c *cobra.Command, format string, args ...any) error {
+	return &usageError{msg: fmt.Sprintf(format, args...), fix: "run " + c.CommandPath() + " --help for usage"}
 }

@@ -15,6 +15,10 @@ import (
 // helpAll is the flag that shows the whole help of a command, where --help is an excerpt.
 const helpAll = "help-all"
 
+// whatItIs is the purpose of the program in one sentence.
+const whatItIs = "sequent keeps what AI agents think, as numbered thoughts that branch and revise each other: " +
+	"you read them, and agents get them back."
+
 //go:embed help.md
 var helpText string
 
@@ -74,9 +78,7 @@ func (p *program) addHelpAndCompletion(root *cobra.Command) {
 // commandNamed returns the command with a path of names below c.
 func commandNamed(c *cobra.Command, path []string) (*cobra.Command, error) {
 	for _, name := range path {
-		at := slices.IndexFunc(c.Commands(), func(sub *cobra.Command) bool {
-			return sub.Name() == name
-		})
+		at := slices.IndexFunc(c.Commands(), func(sub *cobra.Command) bool { return sub.Name() == name })
 		if at < 0 {
 			return nil, unknownCommand(c, name)
 		}
@@ -92,14 +94,25 @@ func unknownCommand(c *cobra.Command, name string) error {
 	if c.HasParent() {
 		e.msg += " of " + c.CommandPath()
 	}
-	if !c.HasSubCommands() {
-		e.fix = "run " + c.CommandPath() + " --help for usage"
-	}
 	c.SuggestionsMinimumDistance = 2
 	if near := c.SuggestionsFor(name); name != "" && len(near) > 0 {
 		e.fix = "did you mean " + c.CommandPath() + " " + strings.Join(near, " or "+c.CommandPath()+" ") + "?"
 	}
 	return e
+}
+
+// welcome says what the program is, and how to begin.
+func (p *program) welcome() error {
+	pg := p.page()
+	pg.paragraphs(whatItIs)
+	pg.add(nil)
+	pg.columns([][2]string{
+		{"  " + p.next("demo"), "record and draw an example, without an agent"},
+		{"  " + p.next("show"), "draw the latest session"},
+		{"  " + p.next("setup"), "add sequent to your editor or agent"},
+	})
+	pg.add(nil, draw.Line{{Text: "All commands: " + selfName() + " help", Role: draw.Meta}})
+	return p.print(pg.lines...)
 }
 
 // help writes the help of a command, wrapped to the width of the output.
@@ -115,7 +128,11 @@ func (p *program) help(c *cobra.Command) error {
 		pg.add(nil)
 		pg.paragraphs(c.Annotations[helpAll])
 	}
-	pg.say("\nUsage: %s", usageLine(c))
+	usage := c.CommandPath() + " COMMAND [flags]"
+	if c.Runnable() {
+		usage = c.UseLine()
+	}
+	pg.say("\nUsage: %s", usage)
 	if c.Example != "" {
 		pg.heading("Examples")
 		for line := range strings.SplitSeq(c.Example, "\n") {
@@ -130,12 +147,8 @@ func (p *program) help(c *cobra.Command) error {
 		pg.heading("Commands")
 		pg.columns(commandsOf(c, ""))
 	}
-	rows, more := flagsOf(c.LocalFlags(), whole)
-	pg.heading("Flags")
-	pg.columns(rows)
-	rows, _ = flagsOf(c.InheritedFlags(), true)
-	pg.heading("Flags of all commands")
-	pg.columns(rows)
+	more := pg.flags("Flags", c.LocalFlags(), whole)
+	pg.flags("Flags of all commands", c.InheritedFlags(), true)
 	if more > 0 {
 		pg.add(nil)
 		pg.beside("", fmt.Sprintf("%s --%s describes %d more flags.", c.CommandPath(), helpAll, more), draw.Meta)
@@ -143,10 +156,25 @@ func (p *program) help(c *cobra.Command) error {
 	return p.print(pg.lines...)
 }
 
+// flags adds the names and descriptions of flags. It returns the number of those that only the whole help has.
+func (pg *page) flags(title string, of *pflag.FlagSet, whole bool) (more int) {
+	shown := pflag.NewFlagSet("", pflag.ContinueOnError)
+	of.VisitAll(func(f *pflag.Flag) {
+		if _, rare := f.Annotations[helpAll]; rare && !whole {
+			more++
+			return
+		}
+		shown.AddFlag(f)
+	})
+	pg.heading(title)
+	pg.say("%s", strings.TrimSuffix(shown.FlagUsagesWrapped(pg.Width), "\n"))
+	return more
+}
+
 // overview writes the help of the whole program: its commands, in the order of their use.
 func (pg *page) overview(root *cobra.Command) {
 	pg.paragraphs(root.Long)
-	pg.say("\nUsage: %s\n", usageLine(root))
+	pg.say("\nUsage: %s COMMAND [flags]\n", root.Name())
 	width := 0
 	for _, c := range root.Commands() {
 		width = max(width, draw.Width(c.Use))
@@ -162,13 +190,6 @@ func (pg *page) overview(root *cobra.Command) {
 		"SEQUENT_STORE sets --store.", draw.Meta)
 }
 
-func usageLine(c *cobra.Command) string {
-	if c.Runnable() && c.HasParent() {
-		return c.UseLine()
-	}
-	return c.CommandPath() + " COMMAND [flags]"
-}
-
 // commandsOf returns the names and descriptions of the subcommands in a group.
 func commandsOf(c *cobra.Command, group string) (rows [][2]string) {
 	for _, sub := range c.Commands() {
@@ -177,28 +198,4 @@ func commandsOf(c *cobra.Command, group string) (rows [][2]string) {
 		}
 	}
 	return rows
-}
-
-// flagsOf returns the names and descriptions of flags, and the number of those that only the
-// whole help has.
-func flagsOf(flags *pflag.FlagSet, whole bool) (rows [][2]string, more int) {
-	flags.VisitAll(func(f *pflag.Flag) {
-		if _, rare := f.Annotations[helpAll]; rare && !whole {
-			more++
-			return
-		}
-		value, usage := pflag.UnquoteUsage(f)
-		name := "    --" + f.Name
-		if f.Shorthand != "" {
-			name = "-" + f.Shorthand + ", --" + f.Name
-		}
-		if value != "" {
-			name += " " + strings.ToUpper(value)
-		}
-		if !slices.Contains([]string{"", "0", "0s", "false", "[]"}, f.DefValue) {
-			usage += fmt.Sprintf(" (default: %s)", f.DefValue)
-		}
-		rows = append(rows, [2]string{name, usage})
-	})
-	return rows, more
 }

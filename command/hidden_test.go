@@ -135,7 +135,7 @@ func (h *hiding) record(t *testing.T) {
 // hiddenRuns has the command lines of each command whose output has texts of others; %F is a file
 // and %D a folder with hidden characters in its name, %N a name of them and %T a text.
 var hiddenRuns = map[string][]string{
-	"list":    {"", "--json", "--all-owners", "--owner %N", "--client %T", "--project %T"},
+	"list":    {"", "--json", "--all-owners", "--owner %N", "--project %T"},
 	"show":    {"s", "s --json", "s --full", "s#3", "s#3 --json", "s#%N#2", "s --view log", "s --view effective", "s --view outline", "s --view log --json", "s --view log --branch %N", "s%N", "%T", "s#%T#2", "s --owner %N", "s --owner %T", "s --compare main,%N", "s%N --compare %N", "s --compare main,%T", "s --compare main,%N --json"},
 	"brief":   {"s", "s --json", "s%N", "%T"},
 	"search":  {"why", "why --all-owners", "why --json", "%T", "--session s%N why", "--session %T why", "--vault %D/vault word", "--vault %D/vault --json word"},

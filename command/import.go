@@ -16,112 +16,85 @@ import (
 	"github.com/sequent-dev/sequent/internal/printable"
 )
 
-// An importRun is one run of sequent import.
-type importRun struct {
-	*program
-	meter *meter
-	files int
-	sum   summary
-	name  string // name to show for the current file; empty means its own
-}
-
 func runImport(p *program, ctx context.Context) (result, error) {
-	im := &importRun{program: p, meter: p.newMeter(), sum: newSummary()}
-	cfg := app.ImportConfig{DryRun: p.dryRun, Progress: im.progress}
+	m, files := p.newMeter(), 0
+	name := "" // to show for the current file; empty means its own
+	done := &imported{newSummary(), p.dryRun, "file"}
+	cfg := app.ImportConfig{DryRun: p.dryRun, Progress: func(file string) {
+		m.show("%s  %s", printable.Count(files, "file", "files"), cmp.Or(name, file))
+	}}
 	if p.cmd.Flags().Changed("owner") {
 		cfg.Owner = &p.owner
 	}
 	from := p.app.Importer(cfg)
+	report := func(r archive.Result) { // text output omits unchanged files
+		files++
+		done.Summary[r.Outcome]++
+		r.File = cmp.Or(name, r.File)
+		if r.Outcome != archive.Passed && (p.json || r.Outcome != archive.Unchanged) {
+			m.clear()
+			p.printResult(newImportedFile(r))
+		}
+	}
 	for _, path := range p.args {
-		err := im.path(ctx, from, path)
+		name = ""
+		if path == "-" {
+			spool, err := p.spool(ctx)
+			if err != nil {
+				return nil, err
+			}
+			defer os.Remove(spool)
+			name, path = "-", spool
+		}
+		err := from.Import(ctx, path, report)
 		if sequent.CodeOf(err) == archive.CodeUnreadable { // continue with the other paths
-			im.report(archive.Result{File: path, Outcome: archive.Failed, Err: err})
+			report(archive.Result{File: path, Outcome: archive.Failed, Err: err})
 			err = nil
 		}
-		im.meter.clear()
-		if err != nil {
+		if m.clear(); err != nil {
 			return nil, err
 		}
 	}
-	done := &imported{im.sum, p.dryRun, "file"}
-	if im.sum[archive.Failed] > 0 {
-		return done, errReported
+	if done.Summary[archive.Failed] > 0 {
+		return done, exit(exitFailure)
 	}
 	return done, nil
 }
 
-// path imports a file, a folder, or standard input.
-func (im *importRun) path(ctx context.Context, from *archive.Importer, path string) error {
-	im.name = ""
-	if path == "-" {
-		spool, err := im.spool(ctx)
-		if err != nil {
-			return err
-		}
-		defer os.Remove(spool)
-		im.name, path = "-", spool
-	}
-	return from.Import(ctx, path, im.report)
-}
-
 // spool copies standard input to a file, because some readers need two passes.
-func (im *importRun) spool(ctx context.Context) (name string, err error) {
+func (p *program) spool(ctx context.Context) (name string, err error) {
 	f, err := os.CreateTemp("", "sequent-import-*")
 	if err != nil {
 		return "", err
 	}
-	// A read of standard input cannot be interrupted. After a cancellation the
-	// goroutine ends with the program.
-	copied := make(chan error, 1)
-	go func() {
-		_, err := io.Copy(f, im.in)
-		copied <- err
-	}()
-	select {
-	case err = <-copied:
-	case <-ctx.Done():
-		err = &sequent.Error{Code: sequent.CodeCanceled, Msg: "the import was canceled", Err: ctx.Err()}
-	}
+	err = unlessCanceled(ctx, func() error {
+		_, err := io.Copy(f, p.in)
+		return err
+	})
 	if err = errors.Join(err, f.Close()); err != nil {
 		_ = os.Remove(f.Name())
-		return "", err
 	}
-	return f.Name(), nil
-}
-
-// progress shows which file is read.
-func (im *importRun) progress(file string) {
-	im.meter.show(printable.Count(im.files, "file", "files") + "  " + cmp.Or(im.name, file))
+	return f.Name(), err
 }
 
 // An importedFile is an [archive.Result] in JSON output, of an import or a copy.
 type importedFile struct {
-	File     string     `json:"file,omitempty"`
-	Kind     string     `json:"kind,omitempty"`
-	Outcome  string     `json:"outcome"`
-	Session  string     `json:"session,omitempty"`
-	Owner    string     `json:"owner,omitempty"`
-	Title    string     `json:"title,omitempty"`
-	Thoughts int        `json:"thoughts"`
-	Error    *userError `json:"error,omitempty"`
-}
-
-// report counts and writes the result of a file. Text output omits unchanged files.
-func (im *importRun) report(r archive.Result) {
-	r.File = cmp.Or(im.name, r.File)
-	im.files++
-	im.sum[r.Outcome]++
-	if r.Outcome != archive.Passed && (im.json || r.Outcome != archive.Unchanged) {
-		im.meter.clear()
-		im.printResult(newImportedFile(r))
-	}
+	File     string          `json:"file,omitempty"`
+	Kind     archive.Kind    `json:"kind,omitempty"`
+	Outcome  archive.Outcome `json:"outcome"`
+	Session  sequent.ID      `json:"session,omitempty"`
+	Owner    string          `json:"owner,omitempty"`
+	Title    string          `json:"title,omitempty"`
+	Thoughts int             `json:"thoughts"`
+	Error    *userError      `json:"error,omitempty"`
 }
 
 func newImportedFile(r archive.Result) *importedFile {
-	return &importedFile{
-		File: r.File, Kind: string(r.Kind), Outcome: string(r.Outcome), Session: string(r.Key.ID), Owner: r.Key.Owner,
-		Title: r.Title, Thoughts: r.Thoughts, Error: reported(r.Err),
+	f := &importedFile{r.File, r.Kind, r.Outcome, r.Key.ID, r.Key.Owner, r.Title, r.Thoughts, nil}
+	if r.Err != nil {
+		f.Error = new(newUserError(r.Err, ""))
 	}
+	return f
 }
 
 func (f *importedFile) text(pg *page) {
@@ -133,34 +106,21 @@ func (f *importedFile) text(pg *page) {
 		case f.Owner != "":
 			what = "of " + f.Owner + ": " + what
 		}
-		pg.notDone(what, f.Error.Fix)
+		pg.add(draw.Beside(draw.Line{{Text: "failed     ", Role: draw.Tag}}, printable.Line(what), draw.Text, pg.Options)...)
+		if f.Error.Fix != "" {
+			pg.beside("           ", printable.Line(f.Error.Fix), draw.Meta)
+		}
 		return
 	}
 	line := draw.Line{
 		{Text: fmt.Sprintf("%-9s  ", f.Outcome), Role: draw.Meta},
-		{Text: pg.one(f.Session) + "  ", Role: draw.Number},
+		{Text: printable.Line(string(f.Session)) + "  ", Role: draw.Number},
 		{Text: printable.Count(f.Thoughts, "thought", "thoughts") + "  ", Role: draw.Meta},
 	}
 	if f.Owner != "" {
-		line = append(line, draw.Span{Text: "of " + pg.one(f.Owner) + "  ", Role: draw.Label})
+		line = append(line, draw.Span{Text: "of " + printable.Line(f.Owner) + "  ", Role: draw.Label})
 	}
-	pg.add(draw.Cut(append(line, draw.Span{Text: pg.one(f.Title), Role: draw.Title}), pg.Options))
-}
-
-// reported returns an error as a part of JSON output; nil for none.
-func reported(err error) *userError {
-	if err == nil {
-		return nil
-	}
-	return new(newUserError(err, ""))
-}
-
-// notDone adds what could not be done and why, as a row of several.
-func (pg *page) notDone(what, fix string) {
-	pg.add(draw.Beside(draw.Line{{Text: "failed     ", Role: draw.Tag}}, pg.one(what), draw.Text, pg.Options)...)
-	if fix != "" {
-		pg.beside("           ", pg.one(fix), draw.Meta)
-	}
+	pg.add(draw.Cut(append(line, draw.Span{Text: printable.Line(f.Title), Role: draw.Title}), pg.Options))
 }
 
 // An imported is the end of an import or a copy.

@@ -21,12 +21,27 @@ type sessionList struct {
 	hint     string        // where sessions are, if there are none here
 }
 
+// A jsonSession is a session in JSON output.
+type jsonSession struct {
+	ID       sequent.ID `json:"id"`
+	Title    string     `json:"title"`
+	State    string     `json:"state"`
+	Dialect  string     `json:"dialect,omitempty"`
+	Thoughts int        `json:"thoughts"`
+	Branches int        `json:"branches"`
+	Created  time.Time  `json:"created"`
+	Updated  time.Time  `json:"updated"`
+	Expires  time.Time  `json:"expires,omitzero"`
+	Owner    string     `json:"owner,omitempty"` // empty for the local user
+
+	Altered bool `json:"altered,omitempty"` // this is not what was recorded
+
+	Origin sequent.Origin `json:"origin,omitzero"`
+}
+
 func runList(p *program, ctx context.Context) (result, error) {
-	q, err := p.query()
-	if err != nil {
-		return nil, err
-	}
-	l := &sessionList{Sessions: []jsonSession{}}
+	q, l := p.query(), &sessionList{Sessions: []jsonSession{}}
+	var err error
 	if l.Others, err = p.others(ctx, q); err != nil {
 		return nil, err
 	}
@@ -37,32 +52,22 @@ func runList(p *program, ctx context.Context) (result, error) {
 		if err != nil {
 			return nil, err
 		}
-		client, agent := strings.EqualFold(h.Origin.Client, p.client), strings.EqualFold(h.Origin.Agent, p.agent)
-		if p.client != "" && !client || p.agent != "" && !agent {
-			continue
-		}
 		if l.More = p.limit > 0 && len(l.Sessions) == p.limit; l.More {
 			break
 		}
-		l.Sessions = append(l.Sessions, newJSONSession(h))
+		state := string(h.State)
+		if plan.HasFailed(h) {
+			state = plan.Failed
+		}
+		l.Sessions = append(l.Sessions, jsonSession{
+			ID: h.ID, Title: h.Title, State: state, Dialect: h.Dialect, Thoughts: h.Len, Branches: h.Branches,
+			Created: h.Created, Updated: h.Updated, Expires: h.Expires, Owner: h.Owner, Origin: h.Origin, Altered: h.Seal != h.Digest(),
+		})
 	}
 	if len(l.Sessions) == 0 {
 		l.hint = p.whereSessionsAre(ctx)
 	}
 	return l, nil
-}
-
-func newJSONSession(h sequent.Header) jsonSession {
-	state := string(h.State)
-	if plan.HasFailed(h) {
-		state = plan.Failed
-	}
-	return jsonSession{
-		ID: string(h.ID), Title: h.Title, State: state, Dialect: h.Dialect,
-		Thoughts: h.Len, Branches: h.Branches,
-		Created: h.Created, Updated: h.Updated, Expires: h.Expires,
-		Owner: h.Owner, Origin: h.Origin, Altered: h.Seal != h.Digest(),
-	}
 }
 
 func (l *sessionList) text(pg *page) {
@@ -72,9 +77,7 @@ func (l *sessionList) text(pg *page) {
 	}
 	switch {
 	case len(l.Sessions) == 0 && pg.since > 0:
-		pg.say("No sessions changed in the last %v.", (*span)(&pg.since))
-	case len(l.Sessions) == 0 && pg.client+pg.agent != "":
-		pg.say("No sessions of this client or agent.")
+		pg.say("No sessions changed in the last %s.", formatSpan(pg.since))
 	case len(l.Sessions) == 0:
 		pg.say("No sessions. %s", sentence(l.hint))
 		return
@@ -86,7 +89,7 @@ func (l *sessionList) text(pg *page) {
 	var altered []string
 	for _, s := range l.Sessions {
 		if s.Altered {
-			altered = append(altered, s.ID)
+			altered = append(altered, string(s.ID))
 		}
 	}
 	if len(altered) > 0 {
@@ -102,23 +105,21 @@ func (l *sessionList) text(pg *page) {
 
 // rows returns the list as a table for people.
 func (l *sessionList) rows(pg *page) [][]cell {
-	head := []cell{{text: "ID"}, {text: "OWNER"}, {text: "AGE"}, {text: "STATE"}, {text: "THOUGHTS"}, {text: "TITLE"}}
-	rows := [][]cell{head}
+	rows := [][]cell{head("ID", "OWNER", "AGE", "STATE", "THOUGHTS", "TITLE")}
 	for _, s := range l.Sessions {
 		state := cell{s.State, draw.Tag}
 		if s.State == string(sequent.Completed) {
 			state.role = draw.Final
 		}
 		rows = append(rows, []cell{
-			{pg.one(s.ID), draw.Number}, {pg.one(cmp.Or(s.Owner, pg.nobody())), draw.Meta},
-			{printable.Age(pg.now().Sub(s.Updated)), draw.Meta}, state, {fmt.Sprint(s.Thoughts), draw.Meta}, {pg.one(s.Title), draw.Text},
+			{printable.Line(string(s.ID)), draw.Number}, {printable.Line(cmp.Or(s.Owner, pg.nobody())), draw.Meta},
+			{printable.Age(pg.now().Sub(s.Updated)), draw.Meta}, state, {fmt.Sprint(s.Thoughts), draw.Meta}, {printable.Line(s.Title), draw.Text},
 		})
 	}
-	if pg.allOwners {
-		return rows
-	}
 	for i, r := range rows {
-		rows[i] = append(r[:1:1], r[2:]...)
+		if !pg.allOwners {
+			rows[i] = append(r[:1:1], r[2:]...)
+		}
 	}
 	return rows
 }
@@ -136,11 +137,6 @@ func (l *sessionList) fields(pg *page) {
 	}
 	row("OWNER", "ID", "UPDATED", "STATE", "DIALECT", "THOUGHTS", "BRANCHES", "TITLE")
 	for _, s := range l.Sessions {
-		row(s.Owner, s.ID, s.Updated.Format(time.RFC3339), s.State, s.Dialect, fmt.Sprint(s.Thoughts), fmt.Sprint(s.Branches), s.Title)
+		row(s.Owner, string(s.ID), s.Updated.Format(time.RFC3339), s.State, s.Dialect, fmt.Sprint(s.Thoughts), fmt.Sprint(s.Branches), s.Title)
 	}
-}
-
-// tabular reports whether a list is laid out as a table, for people.
-func (p *program) tabular() bool {
-	return isTerminal(p.out) || p.width > 0 || p.color == "always"
 }

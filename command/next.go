@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -16,18 +17,17 @@ import (
 // it can be pasted into a shell. Flags that the environment has set are left out.
 func (p *program) next(words ...string) string {
 	words = slices.Clip(words)
-	switch {
-	case p.server != "" && !slices.Contains(p.inherited, "server"):
-		words = append(words, "--server", p.serverShown())
-	case p.server == "" && p.store != "" && !slices.Contains(p.inherited, "store"):
-		words = append(words, "--store", p.shownStore())
+	switch address, _, _ := strings.Cut(p.server, "#"); { // without a key
+	case address != "" && !slices.Contains(p.inherited, "server"):
+		words = append(words, "--server", address)
+	case address == "" && p.store != "" && !slices.Contains(p.inherited, "store"):
+		words = append(words, "--store", withoutSecret(p.store))
 	}
-	var line strings.Builder
-	line.WriteString(selfName())
+	line := selfName()
 	for _, word := range words {
-		line.WriteString(" " + quoted(word))
+		line += " " + quoted(word)
 	}
-	return line.String()
+	return line
 }
 
 // nextFor is next for the sessions of an owner.
@@ -57,7 +57,10 @@ func selfName() string {
 		return "sequent"
 	}
 	if setup.Temporary(exe, os.Getenv("GOCACHE")) {
-		pkg, module := mainPackage()
+		pkg, module := modulePath+"/cmd/sequent", modulePath
+		if info, ok := debug.ReadBuildInfo(); ok && info.Main.Path != "" && info.Main.Path != modulePath { // has dialects of its own
+			pkg, module = info.Path, info.Main.Path
+		}
 		if path := inSource(module); path != "" {
 			return "go run " + quoted(path+strings.TrimPrefix(pkg, module))
 		}
@@ -68,31 +71,20 @@ func selfName() string {
 	return quoted(exe)
 }
 
-// mainPackage returns the package of this program and the path of its module.
-func mainPackage() (pkg, module string) {
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Path != "" && info.Main.Path != modulePath {
-		return info.Path, info.Main.Path
-	}
-	return modulePath + "/cmd/sequent", modulePath
-}
-
 // inSource returns the way from the working directory to the root of a module's source, such as
 // "." or "../..", as the go command takes it; empty outside of the source.
 func inSource(module string) string {
 	dir, err := os.Getwd()
 	for way := "."; err == nil; {
 		text, missing := os.ReadFile(filepath.Join(dir, "go.mod"))
-		if missing == nil {
-			if !strings.HasPrefix(string(text), "module "+module+"\n") {
-				break
-			}
+		switch parent := filepath.Dir(dir); {
+		case missing == nil && strings.HasPrefix(string(text), "module "+module+"\n"):
 			return way
+		case missing == nil || parent == dir:
+			return ""
+		default:
+			dir, way = parent, strings.TrimPrefix(way+"/..", "./")
 		}
-		parent := filepath.Dir(dir)
-		if parent == dir {
-			break
-		}
-		dir, way = parent, strings.TrimPrefix(way+"/..", "./")
 	}
 	return ""
 }
@@ -100,11 +92,55 @@ func inSource(module string) string {
 // shortPath replaces the home directory with ~.
 func shortPath(path string) string {
 	home, err := os.UserHomeDir()
-	if err != nil {
-		return path
-	}
-	if rest, ok := strings.CutPrefix(path, home); ok && rest != "" && os.IsPathSeparator(rest[0]) {
+	if rest, ok := strings.CutPrefix(path, home); err == nil && ok && rest != "" && os.IsPathSeparator(rest[0]) {
 		return "~" + rest
 	}
 	return path
+}
+
+func sameFile(a, b string) bool {
+	one, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	two, err := os.Stat(b)
+	return err == nil && os.SameFile(one, two)
+}
+
+// quoted quotes a word for the shell in which a person pastes it. Words come from file names
+// and models, so nothing in them may be expanded.
+func quoted(word string) string {
+	if runtime.GOOS == "windows" {
+		return quotedForWindows(word)
+	}
+	if isPlain(word, "-_./:@,+=") {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// quotedForWindows quotes a word for PowerShell and, where its quotes suffice, for cmd: double
+// quotes mean the same in both, unless they contain what one of them expands.
+func quotedForWindows(word string) string {
+	switch {
+	case isPlain(word, `-_./\:+=`):
+		return word
+	case strings.ContainsAny(word, "\"$`%!\u201c\u201d\u201e"):
+		// PowerShell ends such a string at typographic quotes, too.
+		for _, quote := range []string{"'", "\u2018", "\u2019", "\u201a", "\u201b"} {
+			word = strings.ReplaceAll(word, quote, quote+quote)
+		}
+		return "'" + word + "'"
+	}
+	end := len(word) - len(strings.TrimRight(word, `\`))
+	return `"` + word + strings.Repeat(`\`, end) + `"` // a single one would escape the quote
+}
+
+// isPlain reports whether a word consists of letters, digits and some signs, so that it needs
+// no quotes. Within a word # begins no comment.
+func isPlain(word, signs string) bool {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune(signs, r)
+	}
+	return word != "" && plain(rune(word[0])) && !strings.ContainsFunc(word, func(r rune) bool { return !plain(r) && r != '#' })
 }

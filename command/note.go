@@ -11,7 +11,21 @@ import (
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/brief"
 	"github.com/sequent-dev/sequent/internal/app"
+	"github.com/sequent-dev/sequent/internal/printable"
 )
+
+// A noted is a note that was added to a thought.
+type noted struct {
+	jsonNote
+	thought sequent.Thought
+}
+
+// A jsonNote is a note in JSON output.
+type jsonNote struct {
+	Session sequent.ID `json:"session"`
+	sequent.Note
+	Owner string `json:"owner,omitempty"` // of the session; empty for the local user
+}
 
 func runNote(p *program, ctx context.Context) (result, error) {
 	n := sequent.Note{
@@ -28,68 +42,37 @@ func runNote(p *program, ctx context.Context) (result, error) {
 	case strings.TrimSpace(n.Text) == "":
 		return nil, misuse(p.cmd, "%s requires a text, --wrong or --approve", p.cmd.CommandPath())
 	}
-	if p.remote() && p.given("from") {
+	if p.remote != nil && p.given("from") {
 		return nil, &usageError{msg: "--from is for notes in a store: a server knows whose token it is", fix: "leave --from out"}
 	}
-	found, err := p.refer(ctx, p.engine, p.args[:1])
+	found, err := p.refer(ctx, p.args[:1])
 	if err != nil {
 		return nil, err
 	}
-	id := found.session.ID()
+	k := found.session.Key()
 	if !found.reference.NamesThought() {
 		return nil, &usageError{
-			msg: fmt.Sprintf("%s is a session, and a note belongs to a thought", id),
-			fix: fmt.Sprintf("pass %s#N with the number of the thought", id),
+			msg: fmt.Sprintf("%s is a session, and a note belongs to a thought", k.ID),
+			fix: fmt.Sprintf("pass %s#N with the number of the thought", k.ID),
 		}
 	}
 	t, err := found.session.Resolve(found.reference)
 	if err != nil {
 		return nil, err
 	}
-	n.Seq = t.Seq
-	if p.remote() {
-		n, err = p.sendNote(ctx, found.session.Key(), n)
+	if n.Seq = t.Seq; p.remote != nil {
+		body := map[string]any{"id": k.ID, "seq": n.Seq, "kind": n.Kind, "text": n.Text}
+		err = p.remote.explain(p.remote.call(ctx, http.MethodPost, "notes", url.Values{"owner": {k.Owner}}, body, &n))
 	} else {
 		var s *sequent.Session
-		s, err = found.engine.Update(ctx, id, func(c *sequent.Change) error { return c.AddNote(n) })
-		if err == nil {
+		if s, err = found.engine.Update(ctx, k.ID, func(c *sequent.Change) error { return c.AddNote(n) }); err == nil {
 			notes := s.Notes()
 			n = notes[len(notes)-1]
 		}
 	}
-	return &noted{newJSONNote(found.session.Key(), n), t}, err
-}
-
-// sendNote adds a note to a session of the server, and returns what was recorded.
-func (p *program) sendNote(ctx context.Context, k sequent.Key, n sequent.Note) (sequent.Note, error) {
-	r, err := p.connect()
-	if err != nil {
-		return n, err
-	}
-	var made sequent.Note
-	body := map[string]any{"id": k.ID, "seq": n.Seq, "kind": n.Kind, "text": n.Text}
-	if err := r.call(ctx, http.MethodPost, "notes", url.Values{"owner": {k.Owner}}, body, &made); err != nil {
-		return n, r.explain(err)
-	}
-	n.From, n.At = made.From, made.At
-	return n, nil
-}
-
-// A noted is a note that was added to a thought.
-type noted struct {
-	jsonNote
-	thought sequent.Thought
+	return &noted{jsonNote{k.ID, n, k.Owner}, t}, err
 }
 
 func (n *noted) text(pg *page) {
-	pg.say("Noted at thought %s of session %s.", pg.one(brief.Name(n.thought)), pg.one(string(n.Session)))
+	pg.say("Noted at thought %s of session %s.", printable.Line(brief.Name(n.thought)), printable.Line(string(n.Session)))
 }
-
-// A jsonNote is a note in JSON output.
-type jsonNote struct {
-	Session sequent.ID `json:"session"`
-	sequent.Note
-	Owner string `json:"owner,omitempty"` // of the session; empty for the local user
-}
-
-func newJSONNote(k sequent.Key, n sequent.Note) jsonNote { return jsonNote{k.ID, n, k.Owner} }

@@ -2,6 +2,10 @@ package command
 
 import (
 	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
 	"slices"
 	"strings"
 
@@ -25,10 +29,17 @@ func (pg *page) add(lines ...draw.Line) { pg.lines = append(pg.lines, lines...) 
 // say adds plain text, which is not wrapped. Commands that the format tells to run can be run as
 // they stand, and nothing in the arguments is acted upon.
 func (pg *page) say(format string, args ...any) {
-	for line := range strings.SplitSeq(printable.Text(fmt.Sprintf(runnable(format), args...)), "\n") {
+	for line := range strings.SplitSeq(said(format, args), "\n") {
 		pg.add(draw.Line{{Text: line}})
 	}
 }
+
+func said(format string, args []any) string {
+	return printable.Text(fmt.Sprintf(runnable(format), args...))
+}
+
+// tell writes a line to standard error as say does.
+func (p *program) tell(format string, args ...any) { fmt.Fprintln(p.err, said(format, args)) }
 
 // beside adds text that is wrapped to the right of a lead.
 func (pg *page) beside(lead, text string, role draw.Role) {
@@ -42,9 +53,6 @@ func (pg *page) beside(lead, text string, role draw.Role) {
 // heading adds a title after a blank line.
 func (pg *page) heading(text string) { pg.add(nil, draw.Line{{Text: text, Role: draw.Title}}) }
 
-// one returns text as one line that is safe to print.
-func (pg *page) one(text string) string { return printable.Line(text) }
-
 // paragraphs adds a text, each paragraph wrapped, unless one of its lines is indented. Blank lines
 // separate paragraphs.
 func (pg *page) paragraphs(text string) {
@@ -53,7 +61,7 @@ func (pg *page) paragraphs(text string) {
 			pg.add(nil)
 		}
 		lines := strings.Split(paragraph, "\n")
-		if !slices.ContainsFunc(lines, func(l string) bool { return strings.HasPrefix(l, "\t") || strings.HasPrefix(l, " ") }) {
+		if !slices.ContainsFunc(lines, func(l string) bool { return strings.HasPrefix(l, " ") }) {
 			lines = []string{strings.Join(lines, " ")}
 		}
 		for _, line := range lines {
@@ -86,6 +94,14 @@ type cell struct {
 	role draw.Role
 }
 
+// head returns the titles of the columns of a table.
+func head(titles ...string) (row []cell) {
+	for _, title := range titles {
+		row = append(row, cell{title, draw.Meta})
+	}
+	return row
+}
+
 // table adds rows in columns. Those that are numbers are aligned right, and the last one gets what
 // is left of the width.
 func (pg *page) table(rows [][]cell) {
@@ -96,21 +112,17 @@ func (pg *page) table(rows [][]cell) {
 		}
 	}
 	o := pg.Options
-	o.Width = pg.tableColumns()
-	last := len(widths) - 1
-	for n, row := range rows {
+	o.Width = pg.columnsUpTo(maxColumns)
+	for _, row := range rows {
 		var line draw.Line
 		for i, c := range row {
 			pad := strings.Repeat(" ", widths[i]-draw.Width(c.text))
 			switch {
-			case i == last:
+			case i == len(row)-1:
 			case isNumber(rows[len(rows)-1][i].text):
 				c.text = pad + c.text + "  "
 			default:
 				c.text += pad + "  "
-			}
-			if n == 0 {
-				c.role = draw.Meta
 			}
 			line = append(line, draw.Span{Text: c.text, Role: c.role})
 		}
@@ -121,9 +133,7 @@ func (pg *page) table(rows [][]cell) {
 	}
 }
 
-func isNumber(text string) bool {
-	return text != "" && strings.Trim(text, "0123456789") == ""
-}
+func isNumber(text string) bool { return text != "" && strings.Trim(text, "0123456789") == "" }
 
 // A document is a result that is text already, in every form of the output.
 type document string
@@ -145,6 +155,19 @@ func (p *program) printResult(r result) {
 	p.failed(p.paginate(p.render(pg.lines), len(pg.lines)))
 }
 
+func (p *program) render(lines []draw.Line) string {
+	if p.colored(p.out) {
+		return draw.Styled(lines)
+	}
+	return draw.Plain(lines)
+}
+
+// print writes lines, in colour if enabled.
+func (p *program) print(lines ...draw.Line) error {
+	_, err := io.WriteString(p.out, p.render(lines))
+	return err
+}
+
 // put writes lines of a command that prints as it goes.
 func (p *program) put(lines ...draw.Line) { p.failed(p.print(lines...)) }
 
@@ -157,4 +180,43 @@ func (p *program) failed(err error) {
 		p.writing = err
 		p.cancel(err)
 	}
+}
+
+// write writes a document to a file with mode 0600, or to standard output, for a terminal in
+// its characters.
+func (p *program) write(file, text string) error {
+	if file != "" && file != "-" {
+		return os.WriteFile(file, []byte(text), 0o600)
+	}
+	if isTerminal(p.out) {
+		text = strings.Join(draw.Lines(text), "\n")
+	}
+	_, err := io.WriteString(p.out, text)
+	return err
+}
+
+// paginate writes text: in the pager of PAGER, or less, if a person reads it, it has more lines than the
+// terminal, and the pager is there. The pager cat means none, as in git. How a pager ends is no error, and it
+// may end before it has read everything.
+func (p *program) paginate(text string, lines int) error {
+	pager := strings.Fields(p.getenv("PAGER"))
+	if len(pager) == 0 {
+		pager = []string{"less"}
+	}
+	if _, height := sizeOf(p.out); p.pages && !p.json && height > 0 && lines >= height && pager[0] != "cat" && p.getenv("TERM") != "dumb" {
+		cmd := exec.Command(pager[0], pager[1:]...)
+		cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(text), p.out, p.err
+		if cmd.Env = os.Environ(); p.getenv("LESS") == "" {
+			cmd.Env = append(cmd.Env, "LESS=FRX") // as git does
+		}
+		// Ctrl-C is for the pager, which stays: the terminal would be left to the shell and
+		// the pager together.
+		if err := cmd.Start(); err == nil {
+			signal.Ignore(os.Interrupt)
+			_ = cmd.Wait()
+			return nil
+		}
+	}
+	_, err := io.WriteString(p.out, text)
+	return err
 }

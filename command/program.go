@@ -4,11 +4,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -35,13 +33,15 @@ type program struct {
 
 	options
 	inherited []string // names of the flags that the environment has set
-	self      string   // who asks: the token's subject at a server, otherwise empty, the local user
 
 	cmd     *cobra.Command // that runs, as are the following
 	args    []string
 	pages   bool // results are shown in a pager
 	app     *app.App
 	engine  *sequent.Engine // of the sessions of owner
+	remote  *remote         // the server of --server, whose sessions these are; nil for a store
+	self    string          // who asks: the token's subject at a server, otherwise empty, the local user
+	resume  string          // the command that goes on where this one has stopped; empty for none
 	cancel  context.CancelCauseFunc
 	writing error // the first error of writing the output
 }
@@ -59,14 +59,11 @@ func (p *program) main(ctx context.Context, args []string) int {
 		return p.settings(c)
 	}
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		if e, ok := errors.AsType[*pflag.InvalidValueError](err); ok { // in the form of invalid
-			if want, ok := errors.AsType[wantError](err); ok {
-				return invalid(e.GetFlag().Name, e.GetValue(), string(want))
-			}
-			return misuse(c, "invalid value %q for --%s: %s", e.GetValue(), e.GetFlag().Name, parseProblem(e))
+		if e, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
+			return invalid("--"+e.GetFlag().Name, e.GetValue(), wanted(e.GetFlag(), err))
 		}
 		if e, ok := errors.AsType[*pflag.NotExistError](err); ok && e.GetSpecifiedName() == "server" {
-			return needsStore(c)
+			return needsStore(c, "not on a server")
 		}
 		return misuse(c, "%v", err)
 	})
@@ -77,33 +74,27 @@ func (p *program) main(ctx context.Context, args []string) int {
 	p.addHelpAndCompletion(root)
 	root.SilenceErrors, root.SilenceUsage = true, true
 	err := root.ExecuteContext(ctx)
-	switch {
-	case err == nil:
+	if err == nil {
 		return exitOK
-	case errors.Is(err, errReported):
-		return exitFailure
-	case errors.Is(err, errUnproven):
-		return exitUnproven
+	}
+	if code, ok := errors.AsType[exit](err); ok {
+		return int(code)
 	}
 	c := newUserError(err, command)
+	if p.resume != "" {
+		c.Fix = strings.TrimPrefix(c.Fix+"; to resume: "+p.resume, "; ")
+	}
 	c.print(p.err, p.json || slices.Contains(args, "--json"))
 	return c.exit
 }
 
 func (p *program) root() *cobra.Command {
 	root := &cobra.Command{
-		Use:   "sequent",
-		Short: "Record and review the chains of thought of AI agents",
-		Long:  whatItIs,
-		Args: func(c *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return nil
-			}
-			return unknownCommand(c, args[0])
-		},
-		RunE: func(c *cobra.Command, _ []string) error {
-			return p.greet(c.Context())
-		},
+		Use:     "sequent",
+		Short:   "Record and review the chains of thought of AI agents",
+		Long:    whatItIs,
+		Args:    onlySubcommands,
+		RunE:    func(*cobra.Command, []string) error { return p.welcome() },
 		Version: buildInfo().Version,
 	}
 	p.serving.HTTP = app.HTTPConfig{Rate: mcpserver.DefaultRate, SessionTimeout: mcpserver.DefaultSessionTimeout, Limits: mcpserver.DefaultLimits()}
@@ -112,7 +103,7 @@ func (p *program) root() *cobra.Command {
 	for word := range strings.FieldsSeq(globalFlags) {
 		p.addFlag(root, root.PersistentFlags(), word)
 	}
-	for _, section := range p.sections() {
+	for _, section := range sections() {
 		if section.title != "" {
 			root.AddGroup(&cobra.Group{ID: section.title, Title: section.title})
 		}
@@ -129,63 +120,38 @@ func onlySubcommands(c *cobra.Command, args []string) error {
 	return nil
 }
 
-// misuse returns a usage error that refers to the help of a command.
-func misuse(c *cobra.Command, format string, args ...any) error {
-	return &usageError{msg: fmt.Sprintf(format, args...), fix: "run " + c.CommandPath() + " --help for usage"}
-}
+// opposites are flags that contradict each other. The command line takes precedence over the
+// environment.
+var opposites = [][2]string{{"store", "server"}, {"owner", "all-owners"}, {"project", "all-projects"}, {"client", "all"}}
 
-// parseProblem says why pflag cannot parse a value, without the terms of Go's packages.
-func parseProblem(err error) string {
-	if e, ok := errors.AsType[*strconv.NumError](err); ok {
-		switch {
-		case errors.Is(e, strconv.ErrRange):
-			return "out of range"
-		case e.Func == "ParseBool":
-			return "not true or false"
+// settings sets flags that are not on the command line from the environment.
+func (p *program) settings(c *cobra.Command) (err error) {
+	onLine := make(map[string]bool)
+	c.Flags().Visit(func(f *pflag.Flag) {
+		onLine[f.Name] = true
+		for _, two := range opposites {
+			if i := slices.Index(two[:], f.Name); i >= 0 {
+				onLine[two[1-i]] = true
+			}
 		}
-		return "not a number"
-	}
-	if e := errors.Unwrap(err); e != nil {
-		err = e
-	}
-	return strings.TrimPrefix(err.Error(), "time: ")
-}
-
-// invalid returns a usage error for the value of a flag. Want describes the valid
-// values.
-func invalid(flag string, value any, want string) error {
-	return &usageError{msg: fmt.Sprintf("invalid value %q for --%s", fmt.Sprint(value), flag), fix: "use " + want}
-}
-
-// settings sets flags that are not on the command line from the environment, and
-// checks the common flags.
-func (p *program) settings(c *cobra.Command) error {
-	var err error
+	})
 	c.Flags().VisitAll(func(f *pflag.Flag) {
 		name := variable(f.Name)
 		value := p.getenv(name)
-		if f.Changed || value == "" || f.Name == "help" || f.Name == helpAll || f.Name == "version" || err != nil {
+		if onLine[f.Name] || value == "" || f.Name == "help" || f.Name == helpAll || f.Name == "version" || err != nil {
 			return
 		}
 		p.inherited = append(p.inherited, f.Name)
 		if bad := c.Flags().Set(f.Name, value); bad != nil {
-			problem := ": " + parseProblem(bad)
-			if want, ok := errors.AsType[wantError](bad); ok {
-				problem = ", " + want.Error()
-			}
-			err = &usageError{
-				msg: fmt.Sprintf("invalid value %q for %s%s", value, name, problem),
-				fix: fmt.Sprintf("%s sets --%s, as described by %s --help", name, f.Name, c.CommandPath()),
-			}
+			err = invalid(name, value, wanted(f, bad))
 		}
 	})
-	if err != nil {
-		return err
+	for _, two := range opposites {
+		if err == nil && c.Flags().Changed(two[0]) && c.Flags().Changed(two[1]) {
+			err = usagef("--%s and --%s are mutually exclusive", two[0], two[1])
+		}
 	}
-	if p.width < 0 || p.width > 1000 {
-		return invalid("width", p.width, "a number of columns from 1 to 1000, or 0 for the terminal's width")
-	}
-	return nil
+	return err
 }
 
 // variable returns the name of the environment variable that sets a flag.
@@ -193,14 +159,17 @@ func variable(flag string) string {
 	return "SEQUENT_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
+// given reports whether a flag is on the command line.
+func (p *program) given(flag string) bool {
+	return p.cmd.Flags().Changed(flag) && !slices.Contains(p.inherited, flag)
+}
+
 func (p *program) level() (level slog.Level) {
 	_ = level.UnmarshalText([]byte(p.logLevel)) // the flag allows valid ones only
 	return level
 }
 
-// shownStore returns the value of --store without a password.
-func (p *program) shownStore() string { return withoutSecret(p.store) }
-
+// withoutSecret returns a value of --store without a password.
 func withoutSecret(store string) string {
 	if place, err := app.Locate(store); err == nil {
 		if _, ok := place.Database(); ok {
@@ -226,7 +195,7 @@ func (p *program) config() app.Config {
 func (p *program) modelConfig() (app.ModelConfig, error) {
 	cfg := app.ModelConfig{Getenv: p.getenv, Timeout: p.timeout, MaxAttempts: p.tries}
 	if p.timeout == 0 {
-		return cfg, invalid("model-timeout", "0", "a duration such as 90s")
+		return cfg, invalid("--model-timeout", "0", "a duration such as 90s")
 	}
 	if p.given("model") {
 		cfg.Name = p.model
@@ -234,17 +203,35 @@ func (p *program) modelConfig() (app.ModelConfig, error) {
 	return cfg, nil
 }
 
-// withStore runs do with the existing store, or with the sessions of --server.
-func (p *program) withStore(ctx context.Context, do func(a *app.App) error) error {
-	open, err := p.opener(storeOrServer)
-	if err != nil {
-		return err
+// An opener opens the store or server of a configuration.
+type opener func(context.Context, app.Config) (*app.App, error)
+
+// opener returns what opens what a command needs.
+func (p *program) opener(n need) opener {
+	switch {
+	case n == newStore && p.dryRun:
+		return app.OpenDryRun
+	case n == newStore:
+		return app.Open
+	case n == storeOnly:
+		return app.OpenExisting
+	case p.server != "":
+		return p.openServer
+	case n == storeToCome && p.store == "":
+		return app.Open
 	}
-	return p.withApp(ctx, open, p.config(), do)
+	if store := p.projectStore(); store != "" && p.store == "" && !p.json {
+		p.tell("This project keeps sessions in a store of its own: add --store %s to read it.", store)
+	}
+	return app.OpenExisting
 }
 
-// withApp runs do with the parts that open opens, and with the sessions of --owner.
-func (p *program) withApp(ctx context.Context, open opener, cfg app.Config, do func(a *app.App) error) error {
+// with runs do with what a command needs, and with the sessions of --owner.
+func (p *program) with(ctx context.Context, n need, do func() error) error {
+	return p.withOpen(ctx, p.opener(n), p.config(), do)
+}
+
+func (p *program) withOpen(ctx context.Context, open opener, cfg app.Config, do func() error) error {
 	a, err := open(ctx, cfg)
 	if err != nil {
 		return err
@@ -253,9 +240,6 @@ func (p *program) withApp(ctx context.Context, open opener, cfg app.Config, do f
 		a.Engine = a.Engine.Owned(cmp.Or(p.owner, p.self))
 	}
 	p.app, p.engine = a, a.Engine
-	err = p.elsewhereOf(ctx, do(a))
-	if closing := a.Close(); err == nil {
-		err = closing
-	}
-	return err
+	err = p.elsewhereOf(ctx, do())
+	return cmp.Or(err, a.Close())
 }

@@ -10,7 +10,7 @@ type section struct {
 const titleOfServer = "Server and installation"
 
 // sections returns the commands by title, in the order of their use.
-func (p *program) sections() []section {
+func sections() []section {
 	return []section{
 		{"Think and read", []command{
 			{
@@ -19,20 +19,20 @@ func (p *program) sections() []section {
 			},
 			{
 				name: "show", args: "[ID]", needs: storeOrServer, pages: true, run: runShow,
-				flags: "full view branch compare json owner all-owners project all-projects | from/show to/show order",
+				flags: "full view branch compare json owner all-owners project all-projects | from/show to/show",
 			},
 			{name: "watch", args: "[ID]", needs: storeToCome, run: runWatch, flags: "until-complete json owner all-owners project all-projects"},
 			{name: "view", args: "[ID]", needs: storeToCome, run: runView, flags: "print owner"},
 			{
 				name: "search", args: "QUERY...", needs: storeOrServer, pages: true, run: runSearch,
-				flags: "limit=20 session vault mode folder tag json owner all-owners project all-projects",
+				flags: "limit=20 session vault json owner all-owners project all-projects",
 			},
 			{name: "note", args: "[ID#]N [TEXT...]", needs: storeOrServer, run: runNote, flags: "wrong approve from json owner all-owners"},
 		}},
 		{"Sessions", []command{
 			{
 				name: "list", needs: storeOrServer, pages: true, run: runList,
-				flags: "limit/all=20 since client agent json owner all-owners project all-projects",
+				flags: "limit/all=20 since json owner all-owners project all-projects",
 			},
 			{name: "brief", args: "[ID]", needs: storeOrServer, pages: true, run: runBrief, flags: "tokens=1000 json owner"},
 			{
@@ -46,7 +46,7 @@ func (p *program) sections() []section {
 			},
 			{
 				name: "analyze", args: "[QUERY...]", needs: storeOrServer, pages: true, run: runAnalyze,
-				flags: "counts limit=10 since idle=1d json owner all-owners project all-projects",
+				flags: "counts limit=10 since json owner all-owners project all-projects",
 			},
 		}},
 		{"With a language model", []command{
@@ -76,7 +76,7 @@ func (p *program) sections() []section {
 			{name: "server token new", args: "SUBJECT", words: []string{}, run: runTokenNew, flags: "file scope/token=write expires/token note url json"},
 			{name: "server token list", run: runTokenList, flags: "file json"},
 			{name: "server token revoke", args: "ID...", words: []string{}, run: runTokenRevoke, flags: "file json"},
-			{name: "server login", run: runLogin, flags: "server scope/login=write client-id open json"},
+			{name: "server login", run: runLogin, flags: "server scope/login=write json"},
 			{name: "server logout", run: runLogout, flags: "server"},
 			{name: "server owners", needs: storeOrServer, every: true, run: runOwners, flags: "json owner"},
 			{
@@ -84,9 +84,9 @@ func (p *program) sections() []section {
 				flags: "dry-run vault storage-path json",
 			},
 			{name: "server link", args: "ID", needs: serverOnly, run: runLink, flags: "expires/link=7d json"},
-			{name: "server link list", args: "[ID]", needs: serverOnly, run: runLinks, flags: "all-owners json"},
+			{name: "server link list", needs: serverOnly, run: runLinks, flags: "all-owners json"},
 			{name: "server link revoke", args: "LINK-ID...", words: []string{}, needs: serverOnly, run: runUnlink, flags: "json"},
-			{name: "server health", args: "[URL]", run: runHealth, flags: "http/health=8080 tls-cert/health"},
+			{name: "server health", args: "[URL]", run: runHealth, flags: "http/health=8080"},
 			{name: "vault"},
 			{name: "vault sync", needs: newStore, run: runVaultSync, flags: "vault json owner"},
 			{name: "vault rebuild", needs: newStore, run: runVaultRebuild, flags: "vault json owner"},

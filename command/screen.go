@@ -40,25 +40,6 @@ type (
 	finishedMsg struct{}                           // the background work ended
 )
 
-// screen follows a session on a terminal.
-func (w *watcher) screen(ctx context.Context) error {
-	s := &screen{watcher: w}
-	if err := s.run(ctx, nil); err != nil || s.session == nil {
-		return err
-	}
-	return w.printf("Run %s to draw the session again.", w.nextFor(s.session.Owner(), "show", string(s.session.ID())))
-}
-
-// screenOf returns the screen of a session.
-func (p *program) screenOf(ctx context.Context, e *sequent.Engine, id sequent.ID) (*screen, error) {
-	changes, err := e.Watch(ctx)
-	if err != nil {
-		return nil, err
-	}
-	changes.Add(sequent.Key{Owner: e.Owner(), ID: id})
-	return &screen{watcher: &watcher{program: p, engine: e, id: id, changes: changes}}, nil
-}
-
 // run shows the screen until the user quits. If work is not nil, it runs in the
 // background and its end also ends the screen; note shows what it is doing.
 func (s *screen) run(ctx context.Context, work func(ctx context.Context, note func(string)) error) error {
@@ -180,7 +161,7 @@ func (s *screen) draw() {
 		return
 	}
 	o := s.drawingOf(s.session)
-	o.Width, o.Newest, o.Now = min(s.columns, cmp.Or(s.width, maxProseWidth)), s.session.Len(), time.Time{}
+	o.Width, o.Newest, o.Now = min(s.columns, cmp.Or(s.width, maxProseColumns)), s.session.Len(), time.Time{}
 	d := draw.Session(s.session, o)
 	s.lines, s.newest = d.Lines, d.Rows[o.Newest]
 	if s.scrolled {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/sequent-dev/sequent"
@@ -15,74 +14,6 @@ import (
 	"github.com/sequent-dev/sequent/vault/index"
 )
 
-func runSearch(p *program, ctx context.Context) (result, error) {
-	// SEQUENT_VAULT configures servers; only the flag selects notes.
-	if p.given("vault") {
-		if p.inSession != "" || p.remote() {
-			return nil, usagef("--vault excludes --session and --server")
-		}
-		return p.searchNotes(ctx)
-	}
-	for _, f := range []string{"mode", "folder", "tag"} {
-		if p.given(f) {
-			return nil, &usageError{msg: fmt.Sprintf("--%s requires --vault", f), fix: "pass the folder of notes with --vault DIR"}
-		}
-	}
-	project, err := p.inProject()
-	if err != nil {
-		return nil, err
-	}
-	engine, text := p.engine, strings.Join(p.args, " ")
-	q := sequent.SearchQuery{Text: text, Limit: p.limit, AllOwners: p.allOwners, Project: project, Distinct: true}
-	if p.inSession != "" {
-		found, err := p.refer(ctx, engine, []string{p.inSession})
-		if err == nil {
-			err = found.whole("--session")
-		}
-		if err != nil {
-			return nil, err
-		}
-		engine, q = found.engine, sequent.SearchQuery{Text: text, Limit: p.limit, Session: found.session.ID()}
-	}
-	hits, err := engine.Search(ctx, q)
-	if err == nil && len(hits.Hits) == 0 && p.owner != "" {
-		_, err = p.latest(ctx, p.engine) // an owner may be misspelt
-	}
-	if err != nil {
-		return nil, err
-	}
-	f := &foundThoughts{Hits: []jsonHit{}, More: hits.Next != "", Partial: hits.Partial, hits: hits}
-	if f.Others, err = p.others(ctx, sequent.Query{AllOwners: q.AllOwners, Project: q.Project}); err != nil {
-		return nil, err
-	}
-	if f.query, err = textsearch.Parse(q.Text); err != nil {
-		return nil, err
-	}
-	for _, h := range hits.Hits {
-		j := newJSONHit(h)
-		if q.Distinct {
-			if j.Gist, err = about(ctx, engine, h); err != nil {
-				return nil, err
-			}
-		}
-		f.Hits = append(f.Hits, j)
-	}
-	return f, nil
-}
-
-// about returns what the session of a hit is about, beside the hit; nothing if it was deleted meanwhile.
-func about(ctx context.Context, e *sequent.Engine, h sequent.Hit) (brief.Gist, error) {
-	const most = 200 // bytes of each text
-	s, err := e.Owned(h.Key.Owner).Session(ctx, h.Key.ID)
-	if errors.Is(err, sequent.ErrNotFound) {
-		return brief.Gist{}, nil
-	}
-	if err != nil {
-		return brief.Gist{}, err
-	}
-	return brief.About(s, h.Holding().Seq, most), nil
-}
-
 // A foundThoughts is what sequent search found.
 type foundThoughts struct {
 	Hits    []jsonHit `json:"hits"`
@@ -90,8 +21,8 @@ type foundThoughts struct {
 	Partial bool      `json:"partial"`             // no thought has all words
 	Others  int       `json:"elsewhere,omitempty"` // sessions of other projects
 
-	hits  sequent.Hits
-	query textsearch.Query
+	notice string
+	query  textsearch.Query
 }
 
 // A jsonHit is a found thought in JSON output.
@@ -106,34 +37,80 @@ type jsonHit struct {
 	Standing sequent.StandingState `json:"standing"`
 	Instead  *jsonThought          `json:"instead,omitempty"` // what holds instead of a thought that is superseded
 	Fault    string                `json:"fault,omitempty"`   // in which way the session is not what was recorded
+
+	hit sequent.Hit
 }
 
-func newJSONHit(h sequent.Hit) jsonHit {
-	j := jsonHit{newJSONThought(h.Key.ID, h.Thought), brief.Gist{}, h.Title, h.Score, h.Key.Owner, h.State, h.Standing.State, nil, ""}
-	if h.Fault != nil {
-		j.Fault = h.Fault.String()
+func runSearch(p *program, ctx context.Context) (result, error) {
+	// SEQUENT_VAULT configures servers; only the flag selects notes.
+	if p.given("vault") {
+		if p.inSession != "" || p.server != "" {
+			return nil, usagef("--vault excludes --session and --server")
+		}
+		return p.searchNotes(ctx)
 	}
-	if h.Instead != nil {
-		j.Instead = new(newJSONThought(h.Key.ID, *h.Instead))
+	engine := p.engine
+	q := sequent.SearchQuery{Text: strings.Join(p.args, " "), Limit: p.limit, AllOwners: p.allOwners, Project: p.inProject(), Distinct: true}
+	if p.inSession != "" {
+		s, e, err := p.session(ctx, []string{p.inSession})
+		if err != nil {
+			return nil, err
+		}
+		engine, q = e, sequent.SearchQuery{Text: q.Text, Limit: q.Limit, Session: s.ID()}
 	}
-	return j
+	hits, err := engine.Search(ctx, q)
+	if err == nil && len(hits.Hits) == 0 && p.owner != "" {
+		_, err = p.latest(ctx, p.engine) // an owner may be misspelt
+	}
+	if err != nil {
+		return nil, err
+	}
+	f := &foundThoughts{Hits: []jsonHit{}, More: hits.Next != "", Partial: hits.Partial, notice: hits.Notice()}
+	if f.Others, err = p.others(ctx, sequent.Query{AllOwners: q.AllOwners, Project: q.Project}); err != nil {
+		return nil, err
+	}
+	if f.query, err = textsearch.Parse(q.Text); err != nil {
+		return nil, err
+	}
+	for _, h := range hits.Hits {
+		j := jsonHit{
+			jsonThought: newJSONThought(h.Key.ID, h.Thought), Title: h.Title, Score: h.Score, Owner: h.Key.Owner,
+			State: h.State, Standing: h.Standing.State, hit: h,
+		}
+		if h.Fault != nil {
+			j.Fault = h.Fault.String()
+		}
+		if h.Instead != nil {
+			j.Instead = new(newJSONThought(h.Key.ID, *h.Instead))
+		}
+		if q.Distinct {
+			const most = 200 // bytes of each text
+			s, err := engine.Owned(h.Key.Owner).Session(ctx, h.Key.ID)
+			if err == nil {
+				j.Gist = brief.About(s, h.Holding().Seq, most)
+			} else if !errors.Is(err, sequent.ErrNotFound) { // deleted meanwhile
+				return nil, err
+			}
+		}
+		f.Hits = append(f.Hits, j)
+	}
+	return f, nil
 }
 
 func (f *foundThoughts) text(pg *page) {
-	notice := f.hits.Notice()
 	if len(f.Hits) == 0 {
-		pg.say("%s", cmp.Or(notice, "No thoughts match these words."))
-	} else if notice != "" {
-		pg.say("%s", notice)
+		pg.say("%s", cmp.Or(f.notice, "No thoughts match these words."))
+	} else if f.notice != "" {
+		pg.say("%s", f.notice)
 	}
 	var altered []string
-	for i, h := range f.hits.Hits {
+	for i, h := range f.Hits {
 		if i > 0 {
 			pg.add(nil)
 		}
-		f.hit(pg, h, f.Hits[i].Gist)
-		if h.Fault != nil {
-			altered = append(altered, string(h.Key.ID))
+		pg.hit(h, f.query)
+		if h.Fault != "" {
+			altered = append(altered, string(h.Session))
 		}
 	}
 	if f.More {
@@ -153,7 +130,8 @@ func (f *foundThoughts) text(pg *page) {
 // hit draws a found thought: its session and number, whether it holds, and an excerpt
 // with the words marked, and what the session is about. Of a thought that is superseded it shows what holds
 // instead.
-func (f *foundThoughts) hit(pg *page, h sequent.Hit, about brief.Gist) {
+func (pg *page) hit(j jsonHit, q textsearch.Query) {
+	h := j.hit
 	t, standing := *h.Holding(), string(h.Standing.State)
 	switch h.Standing.State {
 	case sequent.Current:
@@ -161,9 +139,9 @@ func (f *foundThoughts) hit(pg *page, h sequent.Hit, about brief.Gist) {
 	case sequent.Superseded:
 		standing = "replaces " + brief.Name(h.Thought) + ", which matches"
 	}
-	where := draw.Line{{Text: pg.one(string(h.Key.ID)) + "  ", Role: draw.Number}, {Text: draw.NumberOf(t), Role: draw.Meta}}
+	where := draw.Line{{Text: printable.Line(string(h.Key.ID)) + "  ", Role: draw.Number}, {Text: draw.NumberOf(t), Role: draw.Meta}}
 	if t.Branch != "" {
-		where = append(where, draw.Span{Text: " " + pg.one(t.Branch), Role: draw.Label, Lane: 1})
+		where = append(where, draw.Span{Text: " " + printable.Line(t.Branch), Role: draw.Label, Lane: 1})
 	}
 	owner := ""
 	if pg.allOwners {
@@ -171,14 +149,14 @@ func (f *foundThoughts) hit(pg *page, h sequent.Hit, about brief.Gist) {
 	}
 	for _, fact := range []string{standing, owner} {
 		if fact != "" {
-			where = append(where, draw.Span{Text: "  " + pg.one(fact), Role: draw.Meta})
+			where = append(where, draw.Span{Text: "  " + printable.Line(fact), Role: draw.Meta})
 		}
 	}
-	pg.add(draw.Cut(append(where, draw.Span{Text: "  " + pg.one(h.Title), Role: draw.Title}), pg.Options))
-	pg.excerpt(t.Text, f.query)
-	about.Asked = "" // the title
-	for _, line := range about.Lines() {
-		pg.add(draw.Cut(draw.Line{{Text: "  " + pg.one(line), Role: draw.Meta}}, pg.Options))
+	pg.add(draw.Cut(append(where, draw.Span{Text: "  " + printable.Line(h.Title), Role: draw.Title}), pg.Options))
+	pg.excerpt(t.Text, q)
+	j.Asked = "" // the title
+	for _, line := range j.Lines() {
+		pg.add(draw.Cut(draw.Line{{Text: "  " + printable.Line(line), Role: draw.Meta}}, pg.Options))
 	}
 }
 
@@ -192,32 +170,6 @@ func (pg *page) excerpt(text string, q textsearch.Query) {
 	pg.add(draw.Marked(piece, marks, pg.Options, 2)...)
 }
 
-// searchNotes searches the notes of a vault.
-func (p *program) searchNotes(ctx context.Context) (result, error) {
-	v, err := p.openVault(ctx)
-	if err != nil {
-		return nil, err
-	}
-	const maxPageSize = 100
-	q := p.noteQuery
-	q.Text, q.Page, q.PageSize = strings.Join(p.args, " "), 1, min(p.limit, maxPageSize)
-	m := p.newMeter()
-	defer m.clear()
-	found, err := v.Index.Search(ctx, q, m.stage)
-	for err == nil && len(found.Hits) < min(p.limit, found.Total) {
-		q.Page++
-		var more index.Results
-		if more, err = v.Index.Search(ctx, q, m.stage); len(more.Hits) == 0 {
-			break // notes were deleted meanwhile
-		}
-		found.Hits = append(found.Hits, more.Hits...)
-	}
-	hits := append([]index.Hit{}, found.Hits[:min(p.limit, len(found.Hits))]...)
-	n := &foundNotes{hits, found.Total, found.Total > len(hits), found.Warning, textsearch.Query{}}
-	n.query, _ = textsearch.Parse(q.Text) // a query of links only has no words to mark
-	return n, err
-}
-
 // A foundNotes is what sequent search --vault found.
 type foundNotes struct {
 	Notes   []index.Hit `json:"notes"`
@@ -227,6 +179,24 @@ type foundNotes struct {
 
 	query textsearch.Query
 }
+
+// searchNotes searches the notes of a vault.
+func (p *program) searchNotes(ctx context.Context) (result, error) {
+	v, err := p.openVault(ctx)
+	if err != nil {
+		return nil, err
+	}
+	m := p.newMeter()
+	defer m.clear()
+	text := strings.Join(p.args, " ")
+	found, err := v.Index.Search(ctx, index.Query{Text: text, Page: 1, PageSize: min(p.limit, maxNotes)}, m.stage)
+	n := &foundNotes{append([]index.Hit{}, found.Hits...), found.Total, found.Total > len(found.Hits), found.Warning, textsearch.Query{}}
+	n.query, _ = textsearch.Parse(text) // a query of links only has no words to mark
+	return n, err
+}
+
+// maxNotes is how many notes a search finds at most.
+const maxNotes = 100
 
 func (n *foundNotes) text(pg *page) {
 	if n.Warning != "" {
@@ -240,12 +210,12 @@ func (n *foundNotes) text(pg *page) {
 			pg.add(nil)
 		}
 		pg.add(draw.Cut(draw.Line{
-			{Text: pg.one(string(h.URI)), Role: draw.Number},
-			{Text: "  " + pg.one(h.Title), Role: draw.Title},
+			{Text: printable.Line(string(h.URI)), Role: draw.Number},
+			{Text: "  " + printable.Line(h.Title), Role: draw.Title},
 		}, pg.Options))
 		pg.excerpt(h.Snippet, n.query)
 	}
 	if n.More {
-		pg.say("\n%d notes match. Pass --limit %d to show more.", n.Total, 2*pg.limit)
+		pg.say("\n%d notes match. Pass --limit %d to show more.", n.Total, min(2*pg.limit, maxNotes))
 	}
 }

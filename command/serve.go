@@ -70,9 +70,6 @@ func (p *program) serveConfig(ctx context.Context) (cfg app.Config, err error) {
 		return cfg, err
 	}
 	h := &cfg.HTTP
-	if !(h.Rate >= 0 && h.Rate <= 1e9) { // also excludes NaN
-		return cfg, invalid("rate", h.Rate, "a number of requests per second, or 0 for no limit")
-	}
 	// Of a flag, 0 means no limit; of the configuration, the default.
 	h.Rate, h.SessionTimeout = cmp.Or(h.Rate, -1), cmp.Or(h.SessionTimeout, -1)
 	for _, n := range []*int{&h.Limits.Connections, &h.Limits.Calls, &h.Limits.Streams, &h.Limits.Sessions} {
@@ -98,7 +95,7 @@ func (p *program) checkServeFlags() (err error) {
 	p.cmd.Flags().Visit(func(f *pflag.Flag) {
 		only := ofDialect.FindStringSubmatch(f.Usage)
 		switch {
-		case p.serving.HTTP.Addr != "" || p.fromEnvironment(f.Name) || err != nil:
+		case p.serving.HTTP.Addr != "" || !p.given(f.Name) || err != nil:
 		case strings.Contains(f.Usage, "(HTTP)"):
 			err = &usageError{
 				msg: fmt.Sprintf("--%s requires --http", f.Name),
@@ -129,7 +126,10 @@ func (p *program) drawingWhileServing() (app.Drawing, error) {
 			return app.Drawing{}, nil
 		}
 	}
-	return app.Drawing{Out: p.err, Colour: p.colored(p.err), Width: func() int { return columnsOf(p.err) }}, nil
+	return app.Drawing{Out: p.err, Colour: p.colored(p.err), Width: func() int {
+		columns, _ := sizeOf(p.err)
+		return columns
+	}}, nil
 }
 
 // secretVariable is the environment variable with the secret of a client id.
@@ -147,7 +147,7 @@ func (p *program) readSecret(o *app.OIDC) error {
 		err = errors.New("it is empty")
 	}
 	if err != nil {
-		return invalid("oidc-client-secret-file", p.secretFile, "a file with the secret: "+err.Error())
+		return invalid("--oidc-client-secret-file", p.secretFile, "a file with the secret: "+err.Error())
 	}
 	return nil
 }

@@ -4,18 +4,16 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"io/fs"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
 
 	"github.com/sequent-dev/sequent/internal/app"
+	"github.com/sequent-dev/sequent/internal/draw"
+	"github.com/sequent-dev/sequent/internal/printable"
 	"github.com/sequent-dev/sequent/setup"
 )
 
@@ -29,6 +27,40 @@ type setupJob struct {
 	link      string // link to installed, which makes it a command; empty for none
 	sessions  string // flag with which commands find the sessions; empty for the default store
 	results   []setupResult
+}
+
+// A setupResult is what happened to the file of a client, or of several that share it.
+type setupResult struct {
+	Client   string   `json:"client"`
+	Name     string   `json:"name"`
+	File     string   `json:"file"`
+	Skill    bool     `json:"skill,omitempty"`
+	Action   string   `json:"action"`
+	Copy     string   `json:"copy,omitempty"`
+	Verified bool     `json:"verified,omitempty"`
+	Server   string   `json:"server,omitempty"` // name and version
+	Tools    []string `json:"tools,omitempty"`
+	Error    string   `json:"error,omitempty"`
+	Fix      string   `json:"fix,omitempty"`
+
+	change setup.Change
+}
+
+const actionFailed = "failed"
+
+func (r *setupResult) fail(err error, fix string) {
+	r.Action, r.Error, r.Fix = actionFailed, err.Error(), fix
+}
+
+// changes reports whether the file is to change.
+func (r setupResult) changes() bool { return r.Action != actionFailed && r.change.Action != setup.Keep }
+
+// title returns what a result is about.
+func (r setupResult) title() string {
+	if r.Skill {
+		return "Skill for " + r.Name
+	}
+	return r.Name
 }
 
 func runSetup(p *program, ctx context.Context) (result, error) {
@@ -51,23 +83,26 @@ func runSetup(p *program, ctx context.Context) (result, error) {
 	if p.entries {
 		return nil, j.printEntries(clients)
 	}
-	skills := 0
 	for _, c := range clients {
 		change, err := j.files.Add(c, p.inFiles, j.server)
-		j.planned(c, p.inFiles, change, err, "correct the file, or add what sequent setup --client "+c.ID+" --print prints by hand")
+		j.plan(c, p.inFiles, change, err, "correct the file, or add what sequent setup --client "+c.ID+" --print prints by hand")
 	}
-	for _, c := range clients {
-		if p.skill && c.Skills != "" {
-			skills++
-			change, err := j.files.AddSkill(c, p.inFiles)
-			j.planned(c, p.inFiles, change, err, "make the file readable, or omit --with-skill")
-		}
-	}
-	if p.skill && skills == 0 {
+	skilled := slices.DeleteFunc(clients, func(c setup.Client) bool { return !p.skill || c.Skills == "" })
+	if p.skill && len(skilled) == 0 {
 		return nil, &usageError{msg: "none of these clients is known to read skills", fix: "omit --with-skill"}
 	}
-	if !p.json {
-		p.put(j.installLines()...)
+	for _, c := range skilled {
+		change, err := j.files.AddSkill(c, p.inFiles)
+		j.plan(c, p.inFiles, change, err, "make the file readable, or omit --with-skill")
+	}
+	if pg := p.page(); !p.json {
+		if j.source != "" {
+			pg.beside("", "Copy this program to "+shortPath(j.installed), draw.Title)
+		}
+		if j.link != "" {
+			pg.beside("", "Link "+shortPath(j.link)+" to it", draw.Title)
+		}
+		p.put(pg.lines...)
 	}
 	if ok, err := j.agree(ctx, "Set up"); !ok || err != nil {
 		return j.dryReport(), err
@@ -96,7 +131,7 @@ func runRemove(p *program, ctx context.Context) (result, error) {
 			}
 			plan := func(remove func(setup.Client, bool) (setup.Change, error), fix string) {
 				if change, err := remove(c, project); err != nil || change.Action == setup.Remove {
-					j.planned(c, project, change, err, fix)
+					j.plan(c, project, change, err, fix)
 				}
 			}
 			plan(j.files.Remove, "take the entry named sequent out by hand, or correct the file and run sequent remove again")
@@ -122,9 +157,6 @@ func runRemove(p *program, ctx context.Context) (result, error) {
 
 // newSetupJob finds the directories on which the paths of clients depend.
 func (p *program) newSetupJob() (*setupJob, error) {
-	if p.all && len(p.clients) > 0 {
-		return nil, usagef("--all and --client are mutually exclusive")
-	}
 	files, err := p.clientFiles()
 	return &setupJob{program: p, files: files}, err
 }
@@ -147,96 +179,6 @@ func (p *program) clientFiles() (setup.Setup, error) {
 		},
 		Data: filepath.Join(data, "setup"), Now: p.now,
 	}, err
-}
-
-// remoteServer sets the server to that of --team.
-func (j *setupJob) remoteServer() error {
-	u, err := url.Parse(j.team)
-	switch {
-	case j.team == "":
-		return misuse(j.cmd, "--token-env requires --team URL")
-	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
-		return invalid("team", j.team, "a URL such as https://think.example.com/mcp")
-	case u.User != nil:
-		return invalid("team", u.Redacted(), "a URL without a password; --token-env names the variable with the token")
-	case j.tokenEnv != "" && !regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`).MatchString(j.tokenEnv):
-		return &usageError{
-			msg: "--token-env is not the name of an environment variable",
-			fix: "pass the name, such as SEQUENT_TOKEN, not the token",
-		}
-	case j.cmd.Flags().Changed("dialect") || j.cmd.Flags().Changed("store"):
-		return misuse(j.cmd, "--team excludes --dialect and --store, which the server of the team decides; /mcp/NAME in the URL chooses a dialect")
-	}
-	j.server = setup.Server{URL: j.team, TokenEnv: j.tokenEnv}
-	j.sessions = "--server " + quoted(j.team)
-	return nil
-}
-
-// localServer sets the server to this program. A dialect or store from the environment of this shell is
-// not for the configuration of a client.
-func (j *setupJob) localServer() error {
-	if err := j.findProgram(); err != nil {
-		return err
-	}
-	j.server.Args = []string{"serve"}
-	if j.given("dialect") {
-		j.server.Args = append(j.server.Args, "--dialect", j.dialect)
-	}
-	if !j.given("store") {
-		return nil
-	}
-	place, err := app.Locate(j.store)
-	if err != nil {
-		return err
-	}
-	address, isDatabase := place.Database()
-	file := place.Path
-	switch {
-	case isDatabase && j.inFiles:
-		return &usageError{
-			msg: "a file of the project cannot name a database, whose password others would read",
-			fix: "omit --store, and set " + variable("store") + " for the client",
-		}
-	case isDatabase: // its password is visible in arguments
-		j.server.Env = map[string]string{variable("store"): address}
-		j.sessions = "--store " + quoted(place.String())
-		return nil
-	case place.Memory:
-		file = j.store
-	case j.inFiles: // others have the project elsewhere
-		if file, err = filepath.Rel(j.files.System.Dir, file); err != nil || !filepath.IsLocal(file) {
-			return invalid("store", j.store, "a file inside the project with --project")
-		}
-		file = filepath.ToSlash(file)
-	}
-	j.sessions = "--store " + quoted(file)
-	j.server.Args = append(j.server.Args, "--store", file)
-	return nil
-}
-
-// ignoreStore keeps sessions in the folder .sequent of a project out of git.
-func (j *setupJob) ignoreStore() error {
-	const dir = ".sequent"
-	if i := slices.Index(j.server.Args, "--store"); !j.inFiles || i < 0 || !strings.HasPrefix(j.server.Args[i+1], dir+"/") {
-		return nil
-	}
-	root, err := os.OpenRoot(j.files.System.Dir)
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	if err := root.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-		return err
-	}
-	f, err := root.OpenFile(dir+"/.gitignore", os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if errors.Is(err, fs.ErrExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	_, err = f.WriteString("*\n")
-	return errors.Join(err, f.Close())
 }
 
 // chosen returns the clients to set up.
@@ -271,21 +213,20 @@ func (j *setupJob) othersUseSkill(c setup.Client, chosen []setup.Client, project
 	})
 }
 
-// planned records the plan for a client. Clients that share a file share a result. Fix says
+// plan records the plan for a client. Clients that share a file share a result. Fix says
 // what to do about a file that cannot be read.
-func (j *setupJob) planned(c setup.Client, project bool, change setup.Change, err error, fix string) {
+func (j *setupJob) plan(c setup.Client, project bool, change setup.Change, err error, fix string) {
 	file := cmp.Or(change.File, j.files.System.File(c, project))
 	r := setupResult{Client: c.ID, Name: c.Name, File: file, Skill: change.Skill, Action: string(change.Action), change: change}
-	if err != nil {
-		r.fail(err, "")
-		if e, ok := errors.AsType[*setup.FileError](err); ok {
-			r.fail(e.Err, fix)
-		}
-		if errors.Is(err, setup.ErrNoRemote) || errors.Is(err, setup.ErrNoToken) {
-			r.Fix = "use another client for --team, or set up this program, whose sessions sequent store copy can bring to the team"
-		}
-	} else if i := slices.IndexFunc(j.results, func(r setupResult) bool { return r.File == file && r.Action != actionFailed }); i >= 0 {
-		j.results[i].Name += ", " + c.Name
+	same := slices.IndexFunc(j.results, func(r setupResult) bool { return r.File == file && r.Action != actionFailed })
+	e, unreadable := errors.AsType[*setup.FileError](err)
+	switch {
+	case unreadable:
+		r.fail(e.Err, fix)
+	case err != nil: // the client cannot use a server at a URL, or its token
+		r.fail(err, "use another client for --team, or set up this program, whose sessions sequent store copy can bring to the team")
+	case same >= 0:
+		j.results[same].Name += ", " + c.Name
 		return
 	}
 	j.results = append(j.results, r)
@@ -310,7 +251,7 @@ func (j *setupJob) agree(ctx context.Context, verb string) (bool, error) {
 			continue
 		}
 		if !j.json {
-			j.put(j.planLines(r)...)
+			j.show(r)
 		}
 		if asks && r.changes() {
 			if answer != "a" {
@@ -328,10 +269,41 @@ func (j *setupJob) agree(ctx context.Context, verb string) (bool, error) {
 		agreed = append(agreed, r)
 	}
 	if j.results = agreed; asks && !some {
-		fmt.Fprintln(j.err, "Nothing was changed.")
-		return false, errReported
+		j.tell("Nothing was changed.")
+		return false, exit(exitFailure)
 	}
 	return !j.dryRun, nil
+}
+
+// show shows what will change in a file.
+func (j *setupJob) show(r setupResult) {
+	pg, what := j.page(), ""
+	switch {
+	case r.Action == actionFailed:
+		what = "left alone: " + r.Error
+	case r.change.Action == setup.Keep:
+		what = "is as it should be"
+	case r.change.Deletes:
+		what = "delete, because sequent setup created it"
+	case r.change.Creates:
+		what = "create"
+	}
+	if what != "" {
+		what = "  " + printable.Line(what)
+	}
+	pg.add(draw.Line{{Text: r.title(), Role: draw.Title}, {Text: "  " + shortPath(r.File), Role: draw.Meta}, {Text: what}})
+	if r.Action == actionFailed {
+		pg.beside("    → ", r.Fix, draw.Text)
+	} else {
+		for _, row := range r.change.Diff() {
+			role := draw.Final
+			if strings.HasPrefix(row, "-") {
+				role = draw.Newest
+			}
+			pg.add(draw.Line{{Text: "    " + printable.Line(row), Role: role}})
+		}
+	}
+	j.put(pg.lines...)
 }
 
 // apply makes the planned changes.
@@ -348,4 +320,75 @@ func (j *setupJob) apply() {
 		}
 		r.change, r.Action, r.Copy = change, string(change.Action), change.Copy
 	}
+}
+
+// A setupReport is what setup or remove has done.
+type setupReport struct {
+	OK      bool          `json:"ok"`
+	Program string        `json:"program,omitempty"`
+	Clients []setupResult `json:"clients"`
+	Say     string        `json:"say,omitempty"`  // what to type first in a client
+	Show    string        `json:"show,omitempty"` // command that draws the sessions of the entries
+}
+
+// dryReport returns the report of a run that changes nothing; text was shown before.
+func (j *setupJob) dryReport() result {
+	if r, _ := j.report(); j.json && j.dryRun {
+		return r
+	}
+	return nil
+}
+
+// report returns what was done, and what to do next.
+func (j *setupJob) report() (result, error) {
+	r := &setupReport{OK: true, Program: j.installed, Clients: append([]setupResult{}, j.results...)}
+	for _, c := range j.results {
+		if c.Verified && len(c.Tools) > 0 && r.Say == "" {
+			r.Say = "Use " + c.Tools[0] + " to work out what in this project is most likely to break next."
+		}
+		r.OK = r.OK && c.Error == ""
+	}
+	if r.Say != "" && !slices.Contains(j.server.Args, "memory") {
+		r.Show = strings.TrimSpace(j.called() + " show " + j.sessions)
+	}
+	if !r.OK {
+		return r, exit(exitFailure)
+	}
+	return r, nil
+}
+
+func (r *setupReport) text(pg *page) {
+	done := map[string]string{"add": "added", "update": "updated", "keep": "unchanged", "remove": "removed", actionFailed: "failed"}
+	pg.add(nil)
+	for _, c := range r.Clients {
+		lead, text := draw.Span{Text: "ok    ", Role: draw.Final}, c.title()+": "+done[c.Action]
+		if c.Verified {
+			text += ", and it works: " + c.Server + " with " + strings.Join(c.Tools, ", ")
+		}
+		if c.Error != "" {
+			lead, text = draw.Span{Text: "fail  ", Role: draw.Newest}, text+": "+c.Error
+		}
+		pg.add(draw.Beside(draw.Line{lead}, text, draw.Text, pg.Options)...)
+		if c.Fix != "" {
+			pg.beside("      ", "→ "+c.Fix, draw.Text)
+		}
+		if c.Copy != "" { // not wrapped, so that it can be copied
+			pg.add(draw.Line{{Text: "      the file as it was: " + shortPath(c.Copy), Role: draw.Meta}})
+		}
+	}
+	if r.Say == "" {
+		return
+	}
+	pg.heading("Next")
+	for _, c := range r.Clients {
+		if client, _ := setup.Lookup(c.Client); c.Verified {
+			pg.beside("    ", c.Name+": "+client.Reload, draw.Text)
+		}
+	}
+	pg.add(
+		draw.Line{{Text: "    Then type:"}}, nil,
+		draw.Line{{Text: "        " + r.Say, Role: draw.Number}}, nil,
+		draw.Line{{Text: "    Draw what it thought, in this shell:"}}, nil,
+		draw.Line{{Text: "        " + r.Show, Role: draw.Number}},
+	)
 }

@@ -1,117 +1,81 @@
 package command
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/agent/plan"
 	"github.com/sequent-dev/sequent/archive"
+	"github.com/sequent-dev/sequent/brief"
 	"github.com/sequent-dev/sequent/internal/draw"
 	"github.com/sequent-dev/sequent/internal/printable"
 )
 
-// The views of sequent show, and the orders of lists.
+// The views of sequent show.
 const (
 	viewTree      = "tree"
 	viewLog       = "log"
 	viewEffective = "effective"
 	viewOutline   = "outline"
-
-	newestFirst = "newest"
 )
-
-// longList is the number of thoughts above which a list begins with the newest.
-const longList = 40
 
 // A view has the flags of sequent show that decide what is shown.
 type view struct {
-	kind, branch, from, to, order string
-	full                          bool
-	compared                      []string // lines
-}
-
-// check checks the flags with each other and sets the default of kind.
-func (v *view) check() error {
-	part := v.branch != "" || v.from != "" || v.to != ""
-	if len(v.compared) > 0 {
-		if part || v.kind != "" || v.order != "" || v.full {
-			return &usageError{
-				msg: "--compare is a view of its own",
-				fix: "leave out --view, --branch, --from, --to, --order and --full",
-			}
-		}
-		return nil
-	}
-	if v.kind == "" {
-		v.kind = viewTree
-		if part || v.order != "" {
-			v.kind = viewLog
-		}
-	}
-	switch {
-	case v.kind == viewTree && (part || v.order != ""):
-		return &usageError{
-			msg: "--branch, --from, --to and --order have no effect in the view tree",
-			fix: "use --view log, effective or outline",
-		}
-	case v.kind != viewTree && v.full:
-		return &usageError{msg: "--full has no effect in the view " + v.kind + ", which folds nothing", fix: "remove it, or --view"}
-	case v.kind == viewOutline && v.order != "":
-		return &usageError{
-			msg: "--order has no effect in the view outline, which is in reading order",
-			fix: "use --view log or effective",
-		}
-	}
-	return nil
+	kind, branch, from, to string
+	full                   bool
+	compared               []string // lines
 }
 
 func runShow(p *program, ctx context.Context) (result, error) {
 	v := &p.view
-	if err := v.check(); err != nil {
-		return nil, err
-	}
-	found, err := p.refer(ctx, p.engine, p.args)
+	found, err := p.refer(ctx, p.args)
 	if err != nil {
 		return nil, err
 	}
-	s := found.session
+	s, compare, part := found.session, len(v.compared) > 0, v.branch != "" || v.from != "" || v.to != ""
 	switch {
-	case len(v.compared) > 0:
-		if err := found.whole("--compare"); err != nil {
-			return nil, err
-		}
-		return compareLines(ctx, s, v.compared)
 	case found.reference.NamesThought():
-		if v.kind != viewTree {
+		if compare || part || v.kind != "" {
 			return nil, &usageError{
-				msg: found.reference.String() + " names one thought, so a view or a range has no effect",
-				fix: "leave out the thought, or --view, --branch, --from and --to",
+				msg: found.reference.String() + " names one thought, so a view, a range or --compare has no effect",
+				fix: "leave out the thought, or --view, --branch, --from, --to and --compare",
 			}
 		}
 		t, err := s.Resolve(found.reference)
-		return &shownThought{newThoughtList(s, t)}, err
-	case v.kind == viewOutline:
-		return outlineOf(s, v)
-	case v.kind != viewTree:
-		return thoughtsOf(s, v)
+		l := newThoughtList(s, t)
+		l.around = true
+		return l, err
+	case part && (compare || v.kind == viewTree):
+		return nil, &usageError{
+			msg: "--branch, --from and --to have no effect in the view tree and beside --compare",
+			fix: "use --view log, effective or outline",
+		}
+	case compare:
+		return compareLines(ctx, s, v.compared)
+	case part || v.kind != "" && v.kind != viewTree:
+		return v.thoughts(s)
 	case p.json:
 		h, entries, err := found.engine.Entries(ctx, s.ID(), sequent.Position{})
 		return document(archive.Log(h, entries)), err
 	}
-	return &tree{s, v.full}, nil
+	return &tree{s}, nil
 }
 
 // A tree is a session that is drawn as one.
-type tree struct {
-	session *sequent.Session
-	full    bool
-}
+type tree struct{ session *sequent.Session }
+
+// longList is the number of thoughts above which a person sees the newest first.
+const longList = 40
 
 func (t *tree) text(pg *page) {
 	s := t.session
 	o := pg.drawingOf(s)
-	o.Full = t.full
+	o.Full = pg.view.full
 	o.Command = func(reference string, flags ...string) string {
 		return pg.nextFor(s.Owner(), append([]string{"show", reference}, flags...)...)
 	}
@@ -119,23 +83,36 @@ func (t *tree) text(pg *page) {
 	if last, ok := s.Last(); ok && s.Len() > longList { // it is far below
 		newest := draw.Cut(draw.Line{
 			{Text: "Newest: ", Role: draw.Meta},
-			{Text: pg.one(s.Reference(last.Seq).Short()) + "  ", Role: draw.Number},
-			{Text: pg.one(last.Text)},
+			{Text: printable.Line(s.Reference(last.Seq).Short()) + "  ", Role: draw.Number},
+			{Text: printable.Line(last.Text)},
 		}, o)
 		d.Lines = slices.Insert(d.Lines, len(draw.Header(s, o)), newest, nil)
 	}
 	pg.add(d.Lines...)
-	if line := pg.failure(s); line != "" {
+	if o.State == plan.Failed {
+		why := "The plan failed."
+		if st, _ := plan.StateOf(s); st.Fault != nil {
+			why = fmt.Sprintf("The phase %s failed: %s.", st.Fault.Phase, printable.Line(st.Fault.Message))
+		}
 		pg.add(nil)
-		pg.beside("", line+" To resume: "+pg.nextFor(s.Owner(), s.Dialect(), "resume", string(s.ID())), draw.Newest)
+		pg.beside("", why+" To resume: "+pg.nextFor(s.Owner(), s.Dialect(), "resume", string(s.ID())), draw.Newest)
 	}
 	if d.Folded {
 		pg.add(nil)
 		pg.beside("", "Parts are folded. Pass --full to show everything.", draw.Fold)
 	}
-	if h := s.Header(); t.full && h.Entries > 0 {
+	if h := s.Header(); o.Full && h.Entries > 0 {
 		pg.add(nil, draw.Line{{Text: "Head " + h.Head.String(), Role: draw.Meta}})
 	}
+}
+
+// drawingOf is drawing with the state of a plan that has failed.
+func (p *program) drawingOf(s *sequent.Session) draw.Options {
+	o := p.drawing()
+	if plan.HasFailed(s.Header()) {
+		o.State = plan.Failed
+	}
+	return o
 }
 
 // A thoughtList is thoughts of a session.
@@ -144,7 +121,9 @@ type thoughtList struct {
 
 	session    *sequent.Session
 	thoughts   []sequent.Thought
-	conclusion bool // follows them
+	outline    []sequent.OutlineEntry // instead of the thoughts
+	conclusion bool                   // follows them
+	around     bool                   // the thoughts next to the only one follow
 }
 
 // A jsonShown is a thought of a session in JSON output.
@@ -153,73 +132,83 @@ type jsonShown struct {
 	jsonThought
 }
 
-func newThoughtList(s *sequent.Session, thoughts ...sequent.Thought) thoughtList {
-	l := thoughtList{Thoughts: []jsonShown{}, session: s, thoughts: thoughts}
+func newThoughtList(s *sequent.Session, thoughts ...sequent.Thought) *thoughtList {
+	l := &thoughtList{Thoughts: []jsonShown{}, session: s, thoughts: thoughts}
 	for _, t := range thoughts {
 		l.Thoughts = append(l.Thoughts, jsonShown{s.Reference(t.Seq).String(), newJSONThought(s.ID(), t)})
 	}
 	return l
 }
 
-// thoughtsOf returns the thoughts of the views log and effective.
-func thoughtsOf(s *sequent.Session, v *view) (result, error) {
+// thoughts returns what the views log, effective and outline show.
+func (v *view) thoughts(s *sequent.Session) (result, error) {
 	line, first, last, err := v.bounds(s)
 	if err != nil {
 		return nil, err
 	}
+	onLine := make(map[int]bool)
+	for _, t := range s.Path(line) {
+		onLine[t.Seq] = true
+	}
+	shown := func(seq int) bool { return seq >= first && seq <= last && (v.branch == "" || onLine[seq]) }
 	var thoughts []sequent.Thought
-	switch {
-	case v.kind == viewEffective:
-		for _, step := range within(s.Effective(line), first, last) {
-			thoughts = append(thoughts, step.Thought)
+	var outline []sequent.OutlineEntry
+	switch v.kind {
+	case viewEffective:
+		steps := s.Effective(line)
+		at := func(seq, otherwise int) int { // of the step with a thought, which may have been replaced
+			i := slices.IndexFunc(steps, func(step sequent.Step) bool { return step.Seq == seq || slices.Contains(step.Replaced, seq) })
+			if i < 0 {
+				return otherwise
+			}
+			return i
 		}
-	case v.branch != "":
-		thoughts = s.Path(line)
+		for i := at(first, 0); i <= at(last, len(steps)-1); i++ {
+			thoughts = append(thoughts, steps[i].Thought)
+		}
+	case viewOutline:
+		for _, e := range s.Outline() {
+			if shown(e.Seq) {
+				outline, thoughts = append(outline, e), append(thoughts, e.Thought)
+			}
+		}
 	default:
-		thoughts = s.Thoughts()
-	}
-	if v.kind == viewLog {
-		thoughts = slices.DeleteFunc(thoughts, func(t sequent.Thought) bool { return t.Seq < first || t.Seq > last })
-	}
-	if v.order == newestFirst {
-		slices.Reverse(thoughts)
+		thoughts = slices.DeleteFunc(s.Thoughts(), func(t sequent.Thought) bool { return !shown(t.Seq) })
 	}
 	l := newThoughtList(s, thoughts...)
-	l.conclusion = v.kind == viewEffective && v.from == "" && v.to == ""
-	return &l, nil
+	l.outline, l.conclusion = outline, v.kind == viewEffective && v.from == "" && v.to == ""
+	return l, nil
 }
 
 func (l *thoughtList) text(pg *page) {
 	o := pg.drawingOf(l.session)
 	pg.add(draw.Header(l.session, o)...)
-	note := ""
 	switch {
+	case len(l.outline) > 0:
+		pg.add(draw.Outline(l.session, l.outline, o)...)
+		return
 	case len(l.thoughts) == 0:
-		note = "No thoughts are selected."
-	case pg.view.order == "" && len(l.thoughts) > longList && isTerminal(pg.out):
+		pg.beside("", "No thoughts are selected.", draw.Meta)
+	case len(l.thoughts) > longList && isTerminal(pg.out):
 		slices.Reverse(l.thoughts)
-		note = fmt.Sprintf("%s, newest first; --order oldest reverses it.", printable.Count(len(l.thoughts), "thought", "thoughts"))
-	}
-	if note != "" {
-		pg.beside("", note, draw.Meta)
+		pg.beside("", printable.Count(len(l.thoughts), "thought", "thoughts")+", newest first.", draw.Meta)
 		pg.add(nil)
 	}
 	pg.add(draw.List(l.session, l.thoughts, o)...)
 	if l.conclusion {
 		pg.add(draw.Conclusion(l.session, o)...)
 	}
+	if l.around {
+		pg.around(l.session, l.thoughts[0])
+	}
 }
 
-// A shownThought is a thought that is shown with those next to it.
-type shownThought struct{ thoughtList }
-
-func (l *shownThought) text(pg *page) {
-	l.thoughtList.text(pg)
-	s, t := l.session, l.thoughts[0]
+// around adds the thoughts next to one.
+func (pg *page) around(s *sequent.Session, t sequent.Thought) {
 	row := func(what string, t sequent.Thought) {
 		pg.add(draw.Cut(draw.Line{
 			{Text: fmt.Sprintf("%-11s ", what), Role: draw.Tag},
-			{Text: s.Reference(t.Seq).Short() + "  " + pg.one(t.Text), Role: draw.Meta},
+			{Text: s.Reference(t.Seq).Short() + "  " + printable.Line(t.Text), Role: draw.Meta},
 		}, pg.Options))
 	}
 	pg.add(nil)
@@ -231,45 +220,11 @@ func (l *shownThought) text(pg *page) {
 		case next.Supersedes == t.Seq:
 			row("replaced by", next)
 		case next.After == t.Seq && next.Branch != t.Branch:
-			row("branch "+pg.one(next.Branch), next)
+			row("branch "+printable.Line(next.Branch), next)
 		case next.After == t.Seq:
 			row("leads to", next)
 		}
 	}
-}
-
-// An outline is a session with a row for each thought.
-type outline struct {
-	thoughtList
-	entries []sequent.OutlineEntry
-}
-
-// outlineOf returns the view outline.
-func outlineOf(s *sequent.Session, v *view) (result, error) {
-	line, first, last, err := v.bounds(s)
-	if err != nil {
-		return nil, err
-	}
-	path := map[int]bool{} // Seqs of the thoughts of a line
-	if v.branch != "" {
-		for _, t := range s.Path(line) {
-			path[t.Seq] = true
-		}
-	}
-	var thoughts []sequent.Thought
-	var entries []sequent.OutlineEntry
-	for _, e := range s.Outline() {
-		if e.Seq >= first && e.Seq <= last && (v.branch == "" || path[e.Seq]) {
-			entries, thoughts = append(entries, e), append(thoughts, e.Thought)
-		}
-	}
-	return &outline{newThoughtList(s, thoughts...), entries}, nil
-}
-
-func (l *outline) text(pg *page) {
-	o := pg.drawingOf(l.session)
-	pg.add(draw.Header(l.session, o)...)
-	pg.add(draw.Outline(l.session, l.entries, o)...)
 }
 
 // bounds returns the line of a view, and the positions in the log of its first and last thought.
@@ -311,24 +266,38 @@ func thoughtOf(s *sequent.Session, line, text string) (sequent.Thought, error) {
 	return s.Resolve(r)
 }
 
-// within returns the steps of a chain from the one with thought first to the one with
-// thought last, which may have been replaced.
-func within(steps []sequent.Step, first, last int) []sequent.Step {
-	has := func(seq int) func(sequent.Step) bool {
-		return func(step sequent.Step) bool { return step.Seq == seq || slices.Contains(step.Replaced, seq) }
+// mainLine is what people call the line without a label.
+const mainLine = "main"
+
+// A comparison is where two lines of a session part, what each has of its own that still holds, and
+// how each ends.
+type comparison struct {
+	Session    sequent.ID `json:"session"`
+	Lines      [2]string  `json:"lines"`
+	Comparison string     `json:"comparison"`
+}
+
+func (c *comparison) text(pg *page) { pg.prose(c.Comparison) }
+
+// compareLines compares the two lines that --compare names.
+func compareLines(ctx context.Context, s *sequent.Session, names []string) (result, error) {
+	fix := "the lines of the session " + string(s.ID()) + " are " + some(append([]string{mainLine}, s.Branches()...))
+	if len(names) != 2 || names[0] == names[1] {
+		return nil, &usageError{msg: "--compare requires two lines, such as --compare main,pool", fix: fix}
 	}
-	from, to := slices.IndexFunc(steps, has(first)), slices.IndexFunc(steps, has(last))
-	if from < 0 { // the bound is on another line
-		from = slices.IndexFunc(steps, func(step sequent.Step) bool { return step.Seq >= first })
-	}
-	if to < 0 {
-		to = len(steps) - 1
-		for to >= 0 && steps[to].Seq > last {
-			to--
+	c := &comparison{Session: s.ID()}
+	var lines [2]string
+	for i, name := range names {
+		line, err := s.LineNamed(name)
+		if e, ok := errors.AsType[*sequent.Error](err); ok {
+			e.Fix = fix
 		}
+		if err != nil {
+			return nil, err
+		}
+		lines[i], c.Lines[i] = line, cmp.Or(line, mainLine)
 	}
-	if from < 0 || to < from {
-		return nil
-	}
-	return steps[from : to+1]
+	var err error
+	c.Comparison, _, err = brief.Compare(ctx, s, lines[0], lines[1], math.MaxInt)
+	return c, err
 }

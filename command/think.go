@@ -98,7 +98,7 @@ func (p *program) begin(ctx context.Context, table plan.Table) error {
 		return err
 	}
 	w := &work{program: p, command: p.cmd.Name(), table: table}
-	return p.withApp(ctx, app.Open, p.config(), func(a *app.App) error {
+	return p.with(ctx, newStore, func() error {
 		return w.with(ctx, model, func(m *plan.Machine) error {
 			newID := dialect.ShortIDs(nil)
 			if w.command == "plan" { // seed 000 wants UUIDs
@@ -132,7 +132,8 @@ func (p *program) openModel(name string) (llm.Model, error) {
 // project.
 func (p *program) unfinished(ctx context.Context, command string) (*sequent.Session, error) {
 	if len(p.args) > 0 {
-		return p.session(ctx, p.engine, p.args)
+		s, _, err := p.session(ctx, p.args)
+		return s, err
 	}
 	for h, err := range p.engine.AllSessions(ctx, sequent.Query{Project: p.here("").Project}) {
 		if err != nil {
@@ -195,7 +196,7 @@ func (w *work) run(ctx context.Context, m *plan.Machine, id sequent.ID) error {
 		return err
 	}
 	start := w.now()
-	out := w.reporter(s)
+	out, screen := w.reporter(s)
 	work := func(ctx context.Context) error {
 		for e, err := range m.Run(ctx, id) {
 			if err != nil {
@@ -207,8 +208,8 @@ func (w *work) run(ctx context.Context, m *plan.Machine, id sequent.ID) error {
 		}
 		return nil
 	}
-	if sr, ok := out.(*screenReporter); ok {
-		err = sr.run(ctx, id, work)
+	if screen != nil {
+		err = screen.run(ctx, id, work)
 	} else {
 		err = work(ctx)
 	}
@@ -228,30 +229,22 @@ func (w *work) run(ctx context.Context, m *plan.Machine, id sequent.ID) error {
 // outcome returns the error of a run, and says how to resume the session.
 func (w *work) outcome(id sequent.ID, complete bool, err error) error {
 	foreign, _ := errors.AsType[*plan.Error](err) // the session belongs to another command
-	switch lost := w.app.Place.Memory || foreign != nil && foreign.Code == plan.CodeNoPlan; {
+	lost := w.app.Place.Memory || foreign != nil && foreign.Code == plan.CodeNoPlan
+	switch {
 	case complete:
 		return err // that the steps ran out
-	case err != nil && !isCanceled(err) && lost:
-		return err
 	case err != nil && !isCanceled(err):
-		return &resumableError{err, w.resumeCommand(id)}
+		if !lost {
+			w.resume = w.resumeCommand(id)
+		}
+		return err
 	case !w.json && lost:
 		w.tell("Stopped. The session was in memory and is lost.")
 	case !w.json:
 		w.tell("Stopped. The session is kept as %s. To resume: %s", id, w.resumeCommand(id))
 	}
-	return errReported
+	return exit(exitFailure)
 }
-
-// A resumableError is an error after which the session can be resumed.
-type resumableError struct {
-	err    error
-	resume string // the command that resumes the session
-}
-
-func (e *resumableError) Error() string { return e.err.Error() }
-
-func (e *resumableError) Unwrap() error { return e.err }
 
 func isCanceled(err error) bool {
 	return errors.Is(err, context.Canceled) || llm.CodeOf(err) == llm.CodeCanceled

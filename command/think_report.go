@@ -20,39 +20,13 @@ type reporter interface {
 	end(s *sequent.Session, st plan.State, complete bool, took time.Duration)
 }
 
-// reporter returns the reporter for the form of the output.
-func (w *work) reporter(s *sequent.Session) reporter {
-	r := runLog{work: w, id: s.ID(), seen: s.Len()}
-	switch {
-	case w.json:
-		st, _ := plan.StateOf(s)
-		j := &jsonReporter{runLog: r}
-		j.write(jsonEvent{Event: "begin", State: st.State, Problem: st.Problem})
-		return j
-	case isTerminal(w.out) && isTerminal(w.in):
-		return &screenReporter{work: w}
+// reporter returns the reporter for the form of the output, which may be a screen.
+func (w *work) reporter(s *sequent.Session) (reporter, *screenReporter) {
+	if isTerminal(w.out) && isTerminal(w.in) && !w.json {
+		screen := &screenReporter{work: w}
+		return screen, screen
 	}
-	return &lineReporter{r}
-}
-
-// A runLog is how much of a run's session was written.
-type runLog struct {
-	*work
-	id   sequent.ID
-	seen int // thoughts
-}
-
-// thoughts calls do with the thoughts that were recorded since the last call.
-func (r *runLog) thoughts(ctx context.Context, do func(sequent.Thought)) error {
-	s, err := r.engine.Session(ctx, r.id)
-	if err != nil {
-		return err
-	}
-	for t := range s.Since(r.seen) {
-		do(t)
-		r.seen = t.Seq
-	}
-	return nil
+	return &streamReporter{w, s.ID(), s.Len()}, nil
 }
 
 // cutOff reports a truncated answer.
@@ -69,13 +43,12 @@ type screenReporter struct {
 
 // run runs work beside a screen of the session.
 func (t *screenReporter) run(ctx context.Context, id sequent.ID, work func(context.Context) error) error {
-	s, err := t.screenOf(ctx, t.engine, id)
+	w, err := t.watcherOf(ctx, t.engine, id)
 	if err != nil {
 		return err
 	}
-	defer s.changes.Close()
-	s.quitLabel = "stops"
-	return s.run(ctx, func(ctx context.Context, note func(string)) error {
+	defer w.changes.Close()
+	return (&screen{watcher: w, quitLabel: "stops"}).run(ctx, func(ctx context.Context, note func(string)) error {
 		t.note = note
 		return work(ctx)
 	})
@@ -134,68 +107,30 @@ func (t *screenReporter) end(s *sequent.Session, st plan.State, _ bool, took tim
 	pg.add(draw.Session(s, o).Lines...)
 	pg.add(nil)
 	if t.cut {
-		pg.add(draw.Line{{Text: pg.one(cutOff), Role: draw.Meta}})
+		pg.add(draw.Line{{Text: printable.Line(cutOff), Role: draw.Meta}})
 	}
-	pg.add(draw.Line{{Text: pg.one(t.summary(s, st, took)), Role: draw.Meta}})
+	pg.add(draw.Line{{Text: printable.Line(t.summary(s, st, took)), Role: draw.Meta}})
 	t.put(pg.lines...)
 }
 
-// A lineReporter writes the answer to standard output, and the thoughts to standard
-// error, one per line.
-type lineReporter struct{ runLog }
-
-func (t *lineReporter) event(ctx context.Context, e plan.Event) (err error) {
-	if e.Retry != nil {
-		t.say("retrying: " + e.Retry.Err.Error())
-	}
-	if e.Answer != nil && e.Answer.Stop == llm.StopLength {
-		t.say(cutOff)
-	}
-	if e.Called != nil || e.Moved != nil {
-		err = t.thoughts(ctx, func(th sequent.Thought) {
-			fmt.Fprint(t.err, draw.Plain([]draw.Line{draw.Thought(th, t.drawing())}))
-		})
-	}
-	if m := e.Moved; m != nil && len(m.To) > 0 {
-		t.say(fmt.Sprintf("%s, then %s", m.From, m.To))
-	}
-	return err
+// A streamReporter writes the answer to standard output and the thoughts to standard error, one per line; with
+// --json the events, one object per line.
+type streamReporter struct {
+	*work
+	id   sequent.ID
+	seen int // thoughts
 }
-
-func (t *lineReporter) say(what string) {
-	o := t.drawing()
-	fmt.Fprint(t.err, draw.Plain([]draw.Line{draw.Cut(draw.Line{{Text: "-- " + printable.Line(what)}}, o)}))
-}
-
-func (t *lineReporter) end(s *sequent.Session, st plan.State, complete bool, took time.Duration) {
-	if complete {
-		t.failed(t.printf("%s", answerOf(s, st)))
-	}
-	t.say(t.summary(s, st, took))
-}
-
-// answerOf returns the conclusion, or the result of the last phase if the steps ran out.
-func answerOf(s *sequent.Session, st plan.State) string {
-	if st.State == plan.Exhausted {
-		return st.Results[len(st.Results)-1].Text
-	}
-	return s.Conclusion()
-}
-
-// A jsonReporter writes events as JSON, one object per line.
-type jsonReporter struct{ runLog }
 
 // A jsonEvent is an event in JSON output.
 type jsonEvent struct {
-	Event   string       `json:"event"` // begin, answer, thought, call, result, retry, move or end
+	Event   string       `json:"event"` // answer, thought, result, retry, move or end
 	Session sequent.ID   `json:"session"`
 	State   string       `json:"state,omitempty"` // the machine's state, mostly a phase
 	Step    int          `json:"step,omitempty"`  // step of the phase
-	Problem string       `json:"problem,omitempty"`
 	Text    string       `json:"text,omitempty"`
-	Calls   []llm.Call   `json:"calls,omitempty"`
-	Call    *llm.Call    `json:"call,omitempty"`
-	Cut     bool         `json:"cut,omitempty"` // the answer was truncated
+	Calls   []llm.Call   `json:"calls,omitempty"` // of an answer
+	Call    string       `json:"call,omitempty"`  // id of the call of a result
+	Cut     bool         `json:"cut,omitempty"`   // the answer was truncated
 	Failed  bool         `json:"failed,omitempty"`
 	Thought *jsonThought `json:"thought,omitempty"`
 	From    string       `json:"from,omitempty"`
@@ -206,43 +141,66 @@ type jsonEvent struct {
 	Seconds float64      `json:"seconds,omitempty"`
 }
 
-func (t *jsonReporter) write(e jsonEvent) {
-	e.Session = t.id
-	t.emit(e)
-}
-
-func (t *jsonReporter) event(ctx context.Context, e plan.Event) error {
+func (t *streamReporter) event(ctx context.Context, e plan.Event) error {
 	if e.Called != nil || e.Moved != nil {
-		if err := t.thoughts(ctx, func(th sequent.Thought) {
-			t.write(jsonEvent{Event: "thought", State: e.State, Step: e.Step, Thought: new(newJSONThought(t.id, th))})
-		}); err != nil {
+		s, err := t.engine.Session(ctx, t.id)
+		if err != nil {
 			return err
 		}
+		for th := range s.Since(t.seen) {
+			if t.seen = th.Seq; t.json {
+				t.emit(jsonEvent{Event: "thought", Session: t.id, State: e.State, Step: e.Step, Thought: new(newJSONThought(t.id, th))})
+			} else {
+				fmt.Fprint(t.err, draw.Plain([]draw.Line{draw.Thought(th, t.drawing())}))
+			}
+		}
 	}
-	out := jsonEvent{State: e.State, Step: e.Step}
+	said, out := "", jsonEvent{Session: t.id, State: e.State, Step: e.Step}
 	switch {
 	case e.Retry != nil:
+		said = "retrying: " + e.Retry.Err.Error()
 		out.Event, out.Reason = "retry", e.Retry.Err.Error()
 	case e.Answer != nil:
 		a := e.Answer
+		if out.Cut = a.Stop == llm.StopLength; out.Cut {
+			said = cutOff
+		}
 		out.Event, out.Text, out.Calls, out.Usage, out.Model = "answer", a.Message.Text, a.Message.Calls, &a.Usage, a.Model
-		out.Cut = a.Stop == llm.StopLength
-	case e.Calling != nil:
-		out.Event, out.Call = "call", &e.Calling.Call
 	case e.Called != nil:
 		c := e.Called
-		call := c.Call
-		call.Args = "" // already in the call event
-		out.Event, out.Call, out.Text, out.Failed, out.Seconds = "result", &call, c.Text, c.Reply.Failed, c.Took.Seconds()
+		out.Event, out.Call, out.Text, out.Failed, out.Seconds = "result", c.Call.ID, c.Text, c.Reply.Failed, c.Took.Seconds()
 	case e.Moved != nil:
+		if len(e.Moved.To) > 0 {
+			said = fmt.Sprintf("%s, then %s", e.Moved.From, e.Moved.To)
+		}
 		out.Event, out.From, out.On, out.Text = "move", e.Moved.From, e.Moved.On, e.Result
-	default:
-		return nil // pieces of an answer are written as a whole
 	}
-	t.write(out)
+	switch { // pieces of an answer are written as a whole
+	case t.json && out.Event != "":
+		t.emit(out)
+	case !t.json && said != "":
+		t.say(said)
+	}
 	return nil
 }
 
-func (t *jsonReporter) end(s *sequent.Session, st plan.State, _ bool, took time.Duration) {
-	t.write(jsonEvent{Event: "end", State: st.State, Text: answerOf(s, st), Model: st.Model, Usage: &st.Usage, Seconds: took.Seconds()})
+func (t *streamReporter) say(what string) {
+	fmt.Fprint(t.err, draw.Plain([]draw.Line{draw.Cut(draw.Line{{Text: "-- " + printable.Line(what)}}, t.drawing())}))
+}
+
+func (t *streamReporter) end(s *sequent.Session, st plan.State, complete bool, took time.Duration) {
+	answer := s.Conclusion()
+	if st.State == plan.Exhausted { // the steps ran out: the result of the last phase
+		answer = st.Results[len(st.Results)-1].Text
+	}
+	if t.json {
+		t.emit(jsonEvent{Event: "end", Session: t.id, State: st.State, Text: answer, Model: st.Model, Usage: &st.Usage, Seconds: took.Seconds()})
+		return
+	}
+	if complete {
+		pg := t.page()
+		pg.say("%s", answer)
+		t.put(pg.lines...)
+	}
+	t.say(t.summary(s, st, took))
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/sequent-dev/sequent/auth/token"
 	"github.com/sequent-dev/sequent/internal/app"
 	"github.com/sequent-dev/sequent/internal/draw"
+	"github.com/sequent-dev/sequent/internal/printable"
 )
 
 // tokenFile returns the token file of --file, otherwise that of SEQUENT_AUTH.
@@ -33,7 +34,7 @@ func runTokenNew(p *program, _ context.Context) (result, error) {
 		return nil, err
 	}
 	if p.expires != "" {
-		if grant.Expires, err = p.expiry(p.expires); err != nil {
+		if grant.Expires, err = expiry(p.expires); err != nil {
 			return nil, err
 		}
 	}
@@ -53,13 +54,13 @@ func (t *newToken) text(pg *page) {
 }
 
 // expiry returns the time that a date or a duration from now means.
-func (p *program) expiry(text string) (time.Time, error) {
+func expiry(text string) (time.Time, error) {
 	if t, err := time.Parse(time.DateOnly, text); err == nil {
 		return t, nil
 	}
-	var d time.Duration
-	if err := (*span)(&d).Set(text); err != nil || d <= 0 {
-		return time.Time{}, invalid("expires", text, "a date such as 2027-06-30, or a duration such as 90d")
+	d, ok := parseSpan(text)
+	if !ok || d <= 0 {
+		return time.Time{}, invalid("--expires", text, "a date such as 2027-06-30, or a duration such as 90d")
 	}
 	return time.Now().Add(d).Truncate(time.Second), nil
 }
@@ -102,7 +103,7 @@ func (l *tokenList) text(pg *page) {
 		pg.say("%s has no tokens. Run sequent server token new SUBJECT to create one.", l.File)
 		return
 	}
-	rows := [][]cell{{{text: "ID"}, {text: "SCOPE"}, {text: "EXPIRES"}, {text: "SUBJECT"}}}
+	rows := [][]cell{head("ID", "SCOPE", "EXPIRES", "SUBJECT")}
 	for _, t := range l.Tokens {
 		expires := cell{"never", draw.Meta}
 		switch {
@@ -112,9 +113,9 @@ func (l *tokenList) text(pg *page) {
 		default:
 			expires.text = t.Expires.Format(time.DateOnly)
 		}
-		subject := pg.one(t.Subject)
+		subject := printable.Line(t.Subject)
 		if t.Note != "" {
-			subject += "  " + pg.one(t.Note)
+			subject += "  " + printable.Line(t.Note)
 		}
 		rows = append(rows, []cell{{t.ID, draw.Number}, {strings.TrimPrefix(t.Scope.String(), "sequent:"), draw.Text}, expires, {subject, draw.Text}})
 	}
@@ -137,6 +138,6 @@ func runTokenRevoke(p *program, _ context.Context) (result, error) {
 
 func (r *revocation) text(pg *page) {
 	for _, t := range r.Revoked {
-		pg.say("Revoked %s of %s.", t.ID, pg.one(t.Subject))
+		pg.say("Revoked %s of %s.", t.ID, printable.Line(t.Subject))
 	}
 }

@@ -1,31 +1,39 @@
 package command
 
 import (
+	"bytes"
 	"context"
+	"crypto/ed25519"
 	"errors"
+	"io"
 	"os"
 	"slices"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/archive"
 	"github.com/sequent-dev/sequent/internal/app"
 	"github.com/sequent-dev/sequent/internal/draw"
 	"github.com/sequent-dev/sequent/internal/printable"
 )
 
+// A verifying is one run of sequent store verify.
+type verifying struct {
+	*program
+	head *sequent.Hash // that was noted elsewhere; nil for none
+}
+
 func runVerify(p *program, ctx context.Context) (result, error) {
-	v := &verifying{program: p, meter: p.newMeter()}
+	v := &verifying{program: p}
 	if p.head != "" {
-		v.noted = new(sequent.Hash)
-		if err := v.noted.UnmarshalText([]byte(p.head)); err != nil {
-			return nil, invalid("head", p.head, "the 64 hexadecimal digits that sequent store verify prints")
+		v.head = new(sequent.Hash)
+		if err := v.head.UnmarshalText([]byte(p.head)); err != nil {
+			return nil, invalid("--head", p.head, "the 64 hexadecimal digits that sequent store verify prints")
 		}
 	}
 	isFile := len(p.args) == 1 && isFile(p.args[0])
 	switch {
-	case p.all && len(p.args) > 0:
-		return nil, misuse(p.cmd, "--all takes no ID")
-	case p.all && p.head != "":
-		return nil, misuse(p.cmd, "--head is the head of one session: name its ID instead of --all")
+	case p.all && (len(p.args) > 0 || v.head != nil):
+		return nil, misuse(p.cmd, "--all takes no ID, and no --head: that is the head of one session")
 	case p.key != "" && !isFile:
 		return nil, misuse(p.cmd, "--key requires a file: an export or a backup that was signed")
 	case isFile:
@@ -34,19 +42,16 @@ func runVerify(p *program, ctx context.Context) (result, error) {
 	p.allVisible = p.all && !p.cmd.Flags().Changed("owner")
 	p.allOwners = p.allVisible
 	var found result
-	err := p.withStore(ctx, func(a *app.App) (err error) {
+	err := p.with(ctx, storeOrServer, func() (err error) {
 		if p.all {
-			found, err = v.all(ctx, a.Engine)
+			found, err = v.each(ctx)
 			return err
 		}
-		at, err := p.refer(ctx, a.Engine, p.args)
-		if err == nil {
-			err = at.whole("this command")
-		}
+		s, e, err := p.session(ctx, p.args)
 		if err != nil {
 			return err
 		}
-		h, entries, err := at.engine.Entries(ctx, at.session.ID(), sequent.Position{})
+		h, entries, err := e.Entries(ctx, s.ID(), sequent.Position{})
 		if err == nil {
 			found, err = v.one(h, entries)
 		}
@@ -61,17 +66,98 @@ func isFile(name string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// unseenText says what hashes do not show.
-const unseenText = "Not visible here: a session or file that was put back to an earlier state, written anew or deleted. A head noted elsewhere shows it: --head."
+// file verifies the signature of a file, if there is a key, and an export.
+func (v *verifying) file(ctx context.Context, name string) (result, error) {
+	if v.key != "" {
+		if err := v.signed(name); err != nil {
+			return nil, err
+		}
+	}
+	data, kind, err := readExport(name)
+	switch {
+	case err != nil:
+		return nil, err
+	case kind != archive.KindExport && v.head != nil:
+		return nil, &usageError{msg: "--head is the head of one session, and " + name + " is no export of one", fix: "verify an export in JSON, or name an ID"}
+	case kind != archive.KindExport && v.key != "":
+		return nil, nil // the signature is all that proves it
+	case kind == kindStore:
+		return nil, &usageError{msg: name + " is a store, not an export", fix: "verify the sessions of a copy of it: sequent store verify --all --store COPY"}
+	case kind != archive.KindExport && kind != "": // of another program
+		return &verification{Session: name}, exit(exitUnproven)
+	}
+	h, entries, err := archive.ReadJSON(bytes.NewReader(data))
+	if err != nil {
+		return nil, sequent.Errorf(sequent.CodeInvalidSession, "", "name a file that sequent export --format json wrote, or the ID of a session",
+			"%s is not an export: %s", name, err.Error())
+	}
+	return v.one(h, entries)
+}
 
-// unprovenText is the verdict on a file without hashes.
-const unprovenText = "nothing proves it: the file has no hashes"
+// kindStore is the kind of a file that is a store.
+const kindStore archive.Kind = "store"
 
-// A verifying is one run of sequent store verify.
-type verifying struct {
-	*program
-	meter *meter
-	noted *sequent.Hash // nil for none
+// readExport reads a file that may be an export, and says what it is; empty is unknown. The data of a store is not
+// returned.
+func readExport(name string) ([]byte, archive.Kind, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, "", err
+	}
+	defer f.Close() //nolint:errcheck // it only reads
+	begin := []byte("SQLite format 3\x00")
+	data := make([]byte, len(begin))
+	if n, _ := io.ReadFull(f, data); bytes.Equal(data, begin) {
+		return nil, kindStore, nil
+	} else if rest, err := io.ReadAll(f); err != nil {
+		return nil, "", err
+	} else {
+		data = append(data[:n], rest...)
+	}
+	return data, archive.KindOf(data), nil
+}
+
+// A signature is what is told of a file that was signed with the key.
+type signature struct {
+	Signature struct {
+		Valid bool   `json:"valid"`
+		File  string `json:"file"`
+	} `json:"signature"`
+}
+
+func (s *signature) text(pg *page) {
+	pg.add(draw.Line{{Text: printable.Line(s.Signature.File), Role: draw.Number}, {Text: "  signed with this key", Role: draw.Meta}})
+}
+
+// signed checks the signature of a file.
+func (v *verifying) signed(file string) error {
+	key, err := app.ReadPublicKey(v.key)
+	if err != nil {
+		return &usageError{msg: "--key: " + err.Error(), fix: "use the public key: openssl pkey -in key.pem -pubout -out public.pem"}
+	}
+	if err := app.VerifyFile(file, key); err != nil {
+		return &sequent.Error{Code: sequent.CodeInvalidSession, Field: "signature", Msg: err.Error(), Fix: "get the file and its signature again from the signer"}
+	}
+	s := new(signature)
+	s.Signature.Valid, s.Signature.File = true, file
+	v.printResult(s)
+	return nil
+}
+
+// signer returns the key of --sign, or nil without one. File is the file to sign.
+func (p *program) signer(file string) (ed25519.PrivateKey, error) {
+	toFile := file != "" && file != "-"
+	switch {
+	case p.sign == "" || !toFile && !p.given("sign"): // SEQUENT_SIGN is for files
+		return nil, nil
+	case !toFile:
+		return nil, &usageError{msg: "--sign requires --output: the signature is a file beside it", fix: "name a file with --output"}
+	}
+	key, err := app.ReadPrivateKey(p.sign)
+	if err != nil {
+		return nil, &usageError{msg: "--sign: " + err.Error(), fix: "use a private key that only you can read: openssl genpkey -algorithm ed25519 -out key.pem"}
+	}
+	return key, nil
 }
 
 // A verified counts what --all has verified.
@@ -83,16 +169,16 @@ type verified struct {
 	} `json:"summary"`
 }
 
-// all verifies every session that the engine lists, and prints those that are not intact.
-func (v *verifying) all(ctx context.Context, e *sequent.Engine) (result, error) {
-	done := new(verified)
+// each verifies every session that the engine lists, and prints those that are not intact.
+func (v *verifying) each(ctx context.Context) (result, error) {
+	done, m := new(verified), v.newMeter()
 	sum := &done.Summary
-	defer v.meter.clear()
-	for listed, err := range e.AllSessions(ctx, sequent.Query{AllOwners: v.allOwners}) {
+	defer m.clear()
+	for listed, err := range v.engine.AllSessions(ctx, sequent.Query{AllOwners: v.allOwners}) {
 		if err != nil {
 			return nil, err
 		}
-		h, entries, err := e.Owned(listed.Owner).Entries(ctx, listed.ID, sequent.Position{})
+		h, entries, err := v.engine.Owned(listed.Owner).Entries(ctx, listed.ID, sequent.Position{})
 		if errors.Is(err, sequent.ErrNotFound) {
 			continue // deleted just now
 		}
@@ -100,7 +186,7 @@ func (v *verifying) all(ctx context.Context, e *sequent.Engine) (result, error) 
 			return nil, err
 		}
 		sum.Sessions++
-		v.meter.show(printable.Count(sum.Sessions, "session", "sessions") + " verified")
+		m.show("%s verified", printable.Count(sum.Sessions, "session", "sessions"))
 		found := v.examine(h, entries)
 		if found.Intact {
 			sum.Intact++
@@ -108,15 +194,18 @@ func (v *verifying) all(ctx context.Context, e *sequent.Engine) (result, error) 
 			sum.Faulty++
 		}
 		if v.json || !found.Intact {
-			v.meter.clear()
+			m.clear()
 			v.printResult(found)
 		}
 	}
 	if sum.Faulty > 0 {
-		return done, errReported
+		return done, exit(exitFailure)
 	}
 	return done, nil
 }
+
+// unseenText says what hashes do not show.
+const unseenText = "Not visible here: a session or file that was put back to an earlier state, written anew or deleted. A head noted elsewhere shows it: --head."
 
 func (v *verified) text(pg *page) {
 	sum, n := v.Summary, printable.Count(v.Summary.Sessions, "session", "sessions")
@@ -128,18 +217,6 @@ func (v *verified) text(pg *page) {
 	if sum.Sessions > 0 {
 		pg.beside("", unseenText, draw.Meta)
 	}
-}
-
-// one verifies one session.
-func (v *verifying) one(h sequent.Header, entries []sequent.Entry) (result, error) {
-	found := v.examine(h, entries)
-	switch {
-	case !found.Proven:
-		return found, errUnproven
-	case !found.Intact || found.Noted != nil && !found.Noted.Found:
-		return found, errReported
-	}
-	return found, nil
 }
 
 // A verification is the result of verifying a session.
@@ -158,11 +235,11 @@ type verification struct {
 
 // A jsonFault is a [sequent.Fault] in JSON output.
 type jsonFault struct {
-	Kind    string `json:"kind"`
-	Place   int    `json:"place,omitempty"`
-	Thought int    `json:"thought,omitempty"`
-	Field   string `json:"field,omitempty"`
-	Message string `json:"message"`
+	Kind    sequent.FaultKind `json:"kind"`
+	Place   int               `json:"place,omitempty"`
+	Thought int               `json:"thought,omitempty"`
+	Field   string            `json:"field,omitempty"`
+	Message string            `json:"message"`
 }
 
 // A jsonNoted says whether a head that was noted elsewhere is on the log, after how
@@ -173,51 +250,52 @@ type jsonNoted struct {
 	Thoughts int    `json:"thoughts,omitempty"`
 }
 
+// one verifies one session.
+func (v *verifying) one(h sequent.Header, entries []sequent.Entry) (result, error) {
+	found := v.examine(h, entries)
+	switch {
+	case !found.Proven:
+		return found, exit(exitUnproven)
+	case !found.Intact || found.Noted != nil && !found.Noted.Found:
+		return found, exit(exitFailure)
+	}
+	return found, nil
+}
+
 // examine verifies a log.
 func (v *verifying) examine(h sequent.Header, entries []sequent.Entry) *verification {
 	found := sequent.Verify(h, entries)
+	hasHash := slices.ContainsFunc(entries, func(e sequent.Entry) bool { return e.Proven() })
 	out := &verification{
-		Session: string(h.ID), Owner: h.Owner, Intact: found.Fault == nil, Proven: !unproven(&h, entries),
-		Thoughts: h.Len, Entries: found.Entries, Masked: len(found.Masked),
+		Session: string(h.ID), Owner: h.Owner, Intact: found.Fault == nil, Thoughts: h.Len, Entries: found.Entries, Masked: len(found.Masked),
+		Proven: hasHash || h.Epoch != 0 || h.Entries != 0 || h.Seal != sequent.Hash{}, // as all in stores are
 	}
 	if found.Entries > 0 {
 		out.Head = found.Head.String()
 	}
 	if f := found.Fault; f != nil {
-		out.Fault = &jsonFault{Kind: string(f.Kind), Place: f.Place, Thought: f.Seq, Field: f.Field, Message: f.String()}
+		out.Fault = &jsonFault{f.Kind, f.Place, f.Seq, f.Field, f.String()}
 	}
-	if v.noted != nil {
-		out.Noted = &jsonNoted{Head: v.noted.String()}
-		thoughts := 0
-		for i := range entries {
-			e := &entries[i]
-			if e.Kind == sequent.KindThought {
-				thoughts = e.Thought.Seq
-			}
-			if e.Proven() && e.Place <= found.Entries && e.Hash == *v.noted {
-				out.Noted.Found, out.Noted.Thoughts = true, thoughts
-				break
-			}
-		}
+	if v.head == nil {
+		return out
+	}
+	out.Noted = &jsonNoted{Head: v.head.String()}
+	at := slices.IndexFunc(entries, func(e sequent.Entry) bool { return e.Proven() && e.Place <= found.Entries && e.Hash == *v.head })
+	if at >= 0 {
+		out.Noted.Found, out.Noted.Thoughts = true, len(sequent.Thoughts(entries[:at+1]))
 	}
 	return out
 }
 
-// unproven reports whether a session has no hashes at all, which stores do not have.
-func unproven(h *sequent.Header, entries []sequent.Entry) bool {
-	return h.Epoch == 0 && h.Seal == sequent.Hash{} && h.Entries == 0 &&
-		!slices.ContainsFunc(entries, func(e sequent.Entry) bool { return e.Proven() })
-}
-
 func (found *verification) text(pg *page) {
-	name := pg.one(found.Session)
+	name := printable.Line(found.Session)
 	if found.Owner != "" {
-		name += " of " + pg.one(found.Owner)
+		name += " of " + printable.Line(found.Owner)
 	}
 	verdict := draw.Span{Role: draw.Tag}
 	switch {
 	case !found.Proven:
-		verdict.Text = unprovenText
+		verdict.Text = "nothing proves it: the file has no hashes"
 	case found.Intact:
 		verdict = draw.Span{Text: "intact · " + printable.Count(found.Thoughts, "thought", "thoughts"), Role: draw.Meta}
 	default:

@@ -15,45 +15,41 @@ import (
 )
 
 func runView(p *program, ctx context.Context) (result, error) {
-	page := web.PagesPrefix
+	path := web.PagesPrefix
 	if len(p.args) > 0 {
-		s, err := p.session(ctx, p.engine, p.args)
+		s, _, err := p.session(ctx, p.args)
 		if err != nil {
 			return nil, err
 		}
-		page = pathOf(s.ID())
+		path = pathOf(s.ID())
 	}
-	if p.remote() {
-		return nil, p.viewServer(ctx, page)
+	if p.remote != nil {
+		return nil, p.viewServer(ctx, path)
 	}
 	return nil, p.app.View(ctx, app.ViewConfig{Commands: []string{p.next("demo"), p.next("setup")}, Ready: func(base string, k *web.Key) {
 		// The list of processes shows the command line to other users, so it has a code that works once.
-		if p.open(base+page+"#code="+k.Code(), base+page+"#key="+k.String(), "") && isTerminal(p.err) {
-			p.tell("Serving %s. Press Ctrl-C to end.", base+page)
+		if p.open(base+path+"#code="+k.Code(), base+path+"#key="+k.String()) && isTerminal(p.err) {
+			p.tell("Serving %s. Press Ctrl-C to end.", base+path)
 		}
 	}})
 }
 
 // open opens a URL in the browser. With --print, or without a browser, it prints shown, which may be
 // another URL of the same page.
-func (p *program) open(target, shown, until string) (opened bool) {
+func (p *program) open(target, shown string) (opened bool) {
 	switch {
 	case p.printURL:
 		fmt.Fprintln(p.out, shown)
 		return false
 	case openBrowser(p.getenv, target) != nil:
-		p.tell("No browser could be opened. Open this URL%s:\n%s", until, shown)
+		p.tell("No browser could be opened. Open this URL:\n%s", shown)
 		return false
 	}
 	return true
 }
 
-// viewServer opens a page of a server.
+// viewServer opens a page of a server, with a code that works once, for a minute.
 func (p *program) viewServer(ctx context.Context, path string) error {
-	r, err := p.connect()
-	if err != nil {
-		return err
-	}
 	page, err := url.Parse(path)
 	if err != nil {
 		return err
@@ -63,21 +59,19 @@ func (p *program) viewServer(ctx context.Context, path string) error {
 		q.Set("owner", p.owner)
 		page.RawQuery = q.Encode()
 	}
-	var code struct {
-		Code string `json:"code"`
-	}
-	err = r.call(ctx, http.MethodPost, "login/code", nil, struct{}{}, &code)
+	whole := p.remote.base.ResolveReference(page).String()
+	var made struct{ Code string }
+	err = p.remote.call(ctx, http.MethodPost, "login/code", nil, struct{}{}, &made)
 	if refused, ok := errors.AsType[*remoteError](err); ok && refused.Code == "no_login" {
 		err = nil // a server without tokens needs no code
 	}
 	if err != nil {
-		return r.explain(err)
+		return p.remote.explain(err)
 	}
-	whole := r.base.ResolveReference(page).String()
-	if code.Code != "" {
-		whole += "#code=" + code.Code
+	if made.Code != "" {
+		whole += "#code=" + made.Code
 	}
-	p.open(whole, whole, " within a minute")
+	p.open(whole, whole)
 	return nil
 }
 

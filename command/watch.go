@@ -6,36 +6,38 @@ import (
 	"time"
 
 	"github.com/sequent-dev/sequent"
-	"github.com/sequent-dev/sequent/agent/plan"
 	"github.com/sequent-dev/sequent/brief"
 	"github.com/sequent-dev/sequent/internal/draw"
 	"github.com/sequent-dev/sequent/internal/printable"
 )
 
+// A watcher waits for changes of sessions and writes what was recorded.
+type watcher struct {
+	*program
+	engine  *sequent.Engine
+	id      sequent.ID // of a session of the engine; empty means those of the project
+	changes *sequent.Watch
+}
+
 func runWatch(p *program, ctx context.Context) (result, error) {
-	changes, err := p.engine.Watch(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer changes.Close()
-	w := &watcher{program: p, engine: p.engine, changes: changes}
-	key := sequent.Key{}
+	e, id := p.engine, sequent.ID("")
 	if len(p.args) > 0 {
-		found, err := p.refer(ctx, p.engine, p.args)
-		if err == nil {
-			err = found.whole(p.cmd.CommandPath())
-		}
+		s, owned, err := p.session(ctx, p.args)
 		if err != nil {
 			return nil, err
 		}
-		w.engine, w.id, key = found.engine, found.session.ID(), found.session.Key()
+		e, id = owned, s.ID()
 	}
-	changes.Add(key)
+	w, err := p.watcherOf(ctx, e, id)
+	if err != nil {
+		return nil, err
+	}
+	defer w.changes.Close()
 	switch {
 	case isTerminal(p.out) && isTerminal(p.in) && !p.json:
-		err = w.screen(ctx)
-	case w.id != "":
-		err = w.one(ctx)
+		err = (&screen{watcher: w}).run(ctx, nil)
+	case id != "":
+		err = w.follow(ctx)
 	default:
 		err = w.all(ctx)
 	}
@@ -45,12 +47,18 @@ func runWatch(p *program, ctx context.Context) (result, error) {
 	return nil, err
 }
 
-// A watcher waits for changes of sessions and writes what was recorded.
-type watcher struct {
-	*program
-	engine  *sequent.Engine
-	id      sequent.ID // of a session of the engine; empty means those of the project
-	changes *sequent.Watch
+// watcherOf returns the watcher of a session of an engine, or of all if the id is empty.
+func (p *program) watcherOf(ctx context.Context, e *sequent.Engine, id sequent.ID) (*watcher, error) {
+	changes, err := e.Watch(ctx)
+	if err != nil {
+		return nil, err
+	}
+	k := sequent.Key{}
+	if id != "" {
+		k = sequent.Key{Owner: e.Owner(), ID: id}
+	}
+	changes.Add(k)
+	return &watcher{p, e, id, changes}, nil
 }
 
 // next waits until the session differs from known and returns it. Without an id it
@@ -80,11 +88,10 @@ func (w *watcher) next(ctx context.Context, known *sequent.Session) (*sequent.Se
 type written struct {
 	at              sequent.Position
 	thoughts, notes int
-	failed          bool // the failure of its plan
 }
 
-// one writes the existing and future thoughts of one session.
-func (w *watcher) one(ctx context.Context) error {
+// follow writes the existing and future thoughts of one session.
+func (w *watcher) follow(ctx context.Context) error {
 	var known *sequent.Session
 	var have written
 	for {
@@ -110,64 +117,52 @@ const skew = time.Minute
 // all writes the future thoughts of all sessions of the project. The times are those of the store, since
 // the clock of this machine may differ.
 func (w *watcher) all(ctx context.Context) error {
-	q, err := w.query()
-	if err != nil {
-		return err
-	}
-	seen := make(map[sequent.Key]written)
+	q := w.query()
 	if s, err := w.latest(ctx, w.engine); err == nil {
 		q.Since = s.Updated().Add(-skew)
-		for h, err := range w.engine.AllSessions(ctx, q) {
-			if err != nil {
-				return err
-			}
-			seen[h.Key] = written{h.Position(), h.Len, h.Notes, plan.HasFailed(h)}
-		}
 	}
 	if isTerminal(w.err) {
 		w.tell("Waiting for thoughts. Press Ctrl-C to end.")
 	}
-	for {
-		complete, err := w.changed(ctx, &q, seen)
-		if err != nil || complete && w.untilComplete {
-			return err
+	seen := make(map[sequent.Key]written)
+	for begun := false; ; begun = true {
+		complete, since := false, q.Since
+		for h, err := range w.engine.AllSessions(ctx, q) {
+			if err != nil {
+				return err
+			}
+			if recent := h.Updated.Add(-skew); recent.After(q.Since) {
+				q.Since = recent
+			}
+			have, known := seen[h.Key]
+			switch {
+			case h.Position() == have.at:
+				continue
+			case !begun: // it was there before
+				seen[h.Key] = written{h.Position(), h.Len, h.Notes}
+				continue
+			}
+			s, err := w.engine.Owned(h.Owner).Session(ctx, h.ID)
+			switch {
+			case sequent.CodeOf(err) == sequent.CodeSessionNotFound:
+				continue // deleted just now
+			case err != nil:
+				return err
+			case !known:
+				have = recordedBefore(s, since)
+			case have.at.Epoch != s.Epoch(): // begun again
+				have = written{}
+			}
+			complete = w.write(s, &have) || complete
+			seen[h.Key] = have
+		}
+		if complete && w.untilComplete {
+			return nil
 		}
 		if _, err := w.changes.Wait(ctx); err != nil {
 			return err
 		}
 	}
-}
-
-// changed writes what was recorded since the last call, in the sessions of a query that it moves on. It
-// reports whether a session was completed.
-func (w *watcher) changed(ctx context.Context, q *sequent.Query, seen map[sequent.Key]written) (complete bool, err error) {
-	since := q.Since
-	for h, err := range w.engine.AllSessions(ctx, *q) {
-		if err != nil {
-			return false, err
-		}
-		if recent := h.Updated.Add(-skew); recent.After(q.Since) {
-			q.Since = recent
-		}
-		have, ok := seen[h.Key]
-		if h.Position() == have.at {
-			continue
-		}
-		s, err := w.engine.Owned(h.Owner).Session(ctx, h.ID)
-		switch {
-		case sequent.CodeOf(err) == sequent.CodeSessionNotFound:
-			continue // deleted just now
-		case err != nil:
-			return false, err
-		case !ok:
-			have = recordedBefore(s, since)
-		case have.at.Epoch != s.Epoch(): // begun again
-			have = written{}
-		}
-		complete = w.write(s, &have) || complete
-		seen[h.Key] = have
-	}
-	return complete, nil
 }
 
 // recordedBefore returns what a session had at a time.
@@ -185,8 +180,8 @@ func recordedBefore(s *sequent.Session, at time.Time) (have written) {
 	return have
 }
 
-// write writes what a session has beside what was written: thoughts, what people have said about them,
-// and that its plan has failed. It reports whether a thought is final.
+// write writes what a session has beside what was written: thoughts, and what people have said about them. It
+// reports whether a thought is final.
 func (w *watcher) write(s *sequent.Session, have *written) (final bool) {
 	for t := range s.Since(have.thoughts) {
 		final = final || t.Final
@@ -199,7 +194,7 @@ func (w *watcher) write(s *sequent.Session, have *written) (final bool) {
 	notes := s.Notes()
 	for _, n := range notes[min(have.notes, len(notes)):] { // a store can go back to an earlier state
 		if w.json {
-			w.emit(newJSONNote(s.Key(), n))
+			w.emit(jsonNote{s.ID(), n, s.Owner()})
 			continue
 		}
 		t, _ := s.At(n.Seq)
@@ -207,11 +202,7 @@ func (w *watcher) write(s *sequent.Session, have *written) (final bool) {
 			return draw.Line{{Text: printable.Line("note on " + brief.Note(t, n)), Role: draw.Newest}}
 		})
 	}
-	failure := w.failure(s)
-	if failure != "" && !have.failed && !w.json {
-		w.line(s.Key(), s.Updated(), func(draw.Options) draw.Line { return draw.Line{{Text: failure, Role: draw.Newest}} })
-	}
-	*have = written{s.Position(), s.Len(), len(notes), failure != ""}
+	*have = written{s.Position(), s.Len(), len(notes)}
 	return final
 }
 
@@ -236,25 +227,4 @@ func (w *watcher) line(k sequent.Key, at time.Time, rest func(draw.Options) draw
 		line = append(line, draw.Span{Text: name, Role: draw.Meta})
 	}
 	w.put(draw.Cut(append(line, rest(o)...), o))
-}
-
-// drawingOf is drawing with the state of a plan that has failed.
-func (p *program) drawingOf(s *sequent.Session) draw.Options {
-	o := p.drawing()
-	if p.failure(s) != "" {
-		o.State = plan.Failed
-	}
-	return o
-}
-
-// failure says why the plan of a session has failed; empty if it has not.
-func (p *program) failure(s *sequent.Session) string {
-	st, ok := plan.StateOf(s)
-	switch {
-	case !ok || st.State != plan.Failed:
-		return ""
-	case st.Fault == nil:
-		return "The plan failed."
-	}
-	return fmt.Sprintf("The phase %s failed: %s.", st.Fault.Phase, printable.Line(st.Fault.Message))
 }

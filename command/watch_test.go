@@ -1,6 +1,9 @@
 package command
 
 import (
+	"encoding/json"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -10,48 +13,102 @@ import (
 	"github.com/sequent-dev/sequent/internal/app"
 )
 
-// watch and show tell that a plan has failed, and why.
-func TestWatchFailedPlan(t *testing.T) {
+// watch --server follows a session of a server that is restarted meanwhile, and writes every
+// thought once.
+func TestWatchServer(t *testing.T) {
 	t.Parallel()
 	store := filepath.Join(t.TempDir(), "s.db")
-	a, err := app.Open(t.Context(), app.Config{Store: store})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer a.Close()
-	change := func(text, state string) {
+	a := openStore(t, store)
+	change := func(id sequent.ID, f func(*sequent.Change) error) {
 		t.Helper()
-		_, err := a.Engine.Ensure(t.Context(), "plan-1", func(c *sequent.Change) error {
-			c.SetLabel("plan", state)
-			if text == "" {
-				return nil
-			}
-			_, err := c.Append(sequent.Draft{Number: 1, Total: 1, Text: text})
-			return err
-		})
-		if err != nil {
+		if _, err := a.Engine.Ensure(t.Context(), id, f); err != nil {
 			t.Fatal(err)
 		}
 	}
-	const failed = `{"machine":"plan","problem":"p","state":"error","usage":{},"fault":{"phase":"research","code":"x","message":"the model is away"}}`
-	change("first", `{"machine":"plan","problem":"p","state":"research","usage":{}}`)
-	watch, lines := startCommand(t, "watch", "--store", store, "plan-1")
-	if got := <-lines; !strings.Contains(got, "first") {
-		t.Errorf("got first line %q, want the thought", got)
+	think := func(id sequent.ID, text string, more bool) {
+		t.Helper()
+		change(id, func(c *sequent.Change) error {
+			_, err := c.Append(sequent.Draft{Number: 1, Text: text, Branch: "side", From: sequent.To(1), Final: !more})
+			return err
+		})
 	}
-	change("", failed)
-	if got := <-lines; !strings.HasSuffix(got, " The phase research failed: the model is away.") {
-		t.Errorf("got %q, want the failure", got)
+	change("plan", func(c *sequent.Change) error {
+		_, err := c.Append(sequent.Draft{Number: 1, Text: "first"})
+		return err
+	})
+	address, stopServer := serveStore(t, store, app.HTTPConfig{Addr: "127.0.0.1:0"})
+	run := func(args ...string) (*exec.Cmd, <-chan string) {
+		return startCommand(t, append([]string{"watch", "--json", "--all-projects", "--server", "http://" + address + "/ui/"}, args...)...)
 	}
-	change("second", failed) // still failed: it is not told again
-	if got := <-lines; !strings.Contains(got, "second") {
-		t.Errorf("got %q, want the second thought", got)
+	one, lines := run("pl", "--until-complete")
+	expect := func(lines <-chan string, want string) {
+		t.Helper()
+		select {
+		case got := <-lines:
+			if !strings.Contains(got, want) {
+				t.Errorf("got %s, want %s", got, want)
+			}
+			if !json.Valid([]byte(got)) {
+				t.Errorf("%s is not JSON", got)
+			}
+		case <-time.After(time.Minute):
+			t.Fatalf("no line for %s", want)
+		}
 	}
-	stop(t, watch)
-	for range lines {
+	expect(lines, `"text":"first"`)
+	think("plan", "second", true)
+	expect(lines, `"text":"second","branch":"side","from":1`)
+	change("plan", func(c *sequent.Change) error {
+		return c.AddNote(sequent.Note{Seq: 2, Kind: sequent.Wrong, Text: "No."})
+	})
+	expect(lines, `"kind":"wrong"`)
+
+	all, others := run()
+	refused, said := run("nothing")
+	for range said {
+		t.Error("a session that does not exist has thoughts")
 	}
-	if err := watch.Wait(); err != nil && !stopKills {
+	if err := refused.Wait(); err == nil || err.(*exec.ExitError).ExitCode() == 0 {
+		t.Errorf("a session that does not exist: %v", err)
+	}
+	// The list was read before refused could end; what follows is new.
+	for n := 0; ; n++ {
+		think("probe", "probe", true)
+		select {
+		case got := <-others:
+			if !strings.Contains(got, `"text":"probe"`) {
+				t.Errorf("got %s", got)
+			}
+		case <-time.After(time.Second):
+			if n > 60 {
+				t.Fatal("watch without an ID writes nothing")
+			}
+			continue
+		}
+		break
+	}
+	if err := all.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	for range others {
+	}
+	if err := all.Wait(); err != nil && !stopKills {
 		t.Errorf("sequent watch ended with %v", err)
+	}
+
+	stopServer()
+	think("plan", "while it is away", true)
+	_, stopServer = serveStore(t, store, app.HTTPConfig{Addr: address})
+	defer func() { stopServer() }()
+	expect(lines, `"text":"while it is away"`)
+	think("plan", "the last", false)
+	change("plan", func(c *sequent.Change) error { c.SetState(sequent.Completed); return nil })
+	expect(lines, `"text":"the last"`)
+	for line := range lines {
+		t.Errorf("after the end: %s", line)
+	}
+	if err := one.Wait(); err != nil {
+		t.Error(err)
 	}
 }
 
@@ -59,11 +116,7 @@ func TestWatchFailedPlan(t *testing.T) {
 func TestWatchAllOwners(t *testing.T) {
 	t.Parallel()
 	r := newReaders(t)
-	a, err := app.Open(t.Context(), app.Config{Store: r.store})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer a.Close()
+	a := openStore(t, r.store)
 	think := func(owner, text string) {
 		t.Helper()
 		_, err := a.Engine.Owned(owner).Ensure(t.Context(), "same", func(c *sequent.Change) error {

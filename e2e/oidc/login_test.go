@@ -195,14 +195,4 @@ func TestLogin(t *testing.T) {
 	if out := watch(); !strings.Contains(out, "sequent server login --server "+s.public) {
 		t.Errorf("after logout watch prints %s", out)
 	}
-
-	// A provider without the flow for this client says so, with what to do.
-	for args, want := range map[string]string{
-		"--client-id nobody": "client", "--client-id https://editor.example.com/client.json": "not allowed for this client",
-	} {
-		out, err := s.command(append([]string{"server", "login", "--server", s.public}, strings.Fields(args)...)...).CombinedOutput()
-		if err == nil || !strings.Contains(string(out), want) {
-			t.Errorf("login %s: %v, %s; want %q", args, err, out, want)
-		}
-	}
 }

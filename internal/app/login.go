@@ -63,16 +63,16 @@ func readMetadata(ctx context.Context, server string) (m metadata, err error) {
 }
 
 // BeginLogin begins a sign-in to a server with the device flow. The URL of the server has no
-// path. The client id is the one that the server names if it is empty.
-func BeginLogin(ctx context.Context, server, clientID string, scope auth.Scope) (*Login, error) {
+// path. The client id is the one that the server names.
+func BeginLogin(ctx context.Context, server string, scope auth.Scope) (*Login, error) {
 	meta, err := readMetadata(ctx, server)
 	if err != nil {
 		return nil, err
 	}
 	c := credential{Issuer: meta.Issuers[0], SignIn: meta.SignIn}
-	if c.Client = cmp.Or(clientID, c.Client); c.Client == "" {
+	if c.Client == "" {
 		return nil, usage("the server does not name a client id for the command line",
-			"pass --client-id ID, of a public client with the device flow at "+c.Issuer+", or "+withoutProvider)
+			"have the operator pass --oidc-login-client-id, or "+withoutProvider)
 	}
 	provider, err := c.provider(server)
 	if err != nil {

@@ -27,14 +27,12 @@ func TestBeginLogin(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		metadata, discovery map[string]any // changes; nil removes a member
-		client              string
 		msg, fix            string
 	}{
 		"no provider":         {metadata: map[string]any{"authorization_servers": nil}, msg: "has no sign-in", fix: "SEQUENT_TOKEN"},
 		"another resource":    {metadata: map[string]any{"resource": "https://bank.example/mcp"}, msg: "says that it is https://bank.example/mcp", fix: "--public-url"},
-		"no client id":        {metadata: map[string]any{"sequent_sign_in": nil}, msg: "does not name a client id", fix: "--client-id ID"},
+		"no client id":        {metadata: map[string]any{"sequent_sign_in": nil}, msg: "does not name a client id", fix: "--oidc-login-client-id"},
 		"no device flow":      {msg: "does not offer the device flow", fix: "SEQUENT_TOKEN"},
-		"own client id":       {metadata: map[string]any{"sequent_sign_in": nil}, client: "mine", msg: "does not offer the device flow", fix: "SEQUENT_TOKEN"},
 		"plain provider":      {metadata: map[string]any{"authorization_servers": []string{"http://login.example.com"}}, msg: "must begin with https://", fix: "doctor --oidc"},
 		"unencrypted device":  {discovery: map[string]any{"device_authorization_endpoint": "http://login.example.com/device"}, msg: "must begin with https://"},
 		"refused client":      {discovery: map[string]any{"device_authorization_endpoint": "SELF/device"}, msg: "refused the sign-in (unauthorized_client)", fix: "operator"},
@@ -65,7 +63,7 @@ func TestBeginLogin(t *testing.T) {
 				}
 				reply(w, 400, map[string]any{"error": "unauthorized_client"}, nil)
 			})
-			_, err := BeginLogin(t.Context(), server.URL, c.client, auth.Read)
+			_, err := BeginLogin(t.Context(), server.URL, auth.Read)
 			e, ok := errors.AsType[*sequent.Error](err)
 			if bad := e; ok && e.Code == sequent.CodeUsage {
 				if !strings.Contains(bad.Msg, c.msg) || !strings.Contains(bad.Fix, c.fix) {
