@@ -153,7 +153,7 @@ func (w *writer) put(it item) *item {
 
 // plan collects the items.
 func (w *writer) plan(bytes int) {
-	w.put(item{section: sectionHead, head: w.head(), pieces: []piece{{weight: weightEnd + 1}}})
+	w.put(item{section: sectionHead, head: Head(w.s), pieces: []piece{{weight: weightEnd + 1}}})
 	if len(w.log) == 0 {
 		return
 	}
@@ -168,23 +168,17 @@ func (w *writer) plan(bytes int) {
 	w.planThoughts(most)
 }
 
-// head describes the session in one line.
-func (w *writer) head() string {
-	h := w.s.Header()
+// Head describes a session in one line: its id, its state and its counts.
+func Head(s *sequent.Session) string {
+	h := s.Header()
 	parts := []string{string(h.ID) + " " + string(h.State), printable.Count(h.Len, "thought", "thoughts")}
 	if h.Branches > 0 {
 		parts = append(parts, printable.Count(h.Branches, "branch", "branches"))
 	}
-	revisions := 0
-	for i := range w.log {
-		if w.log[i].Revision {
-			revisions++
-		}
+	if h.Revisions > 0 {
+		parts = append(parts, printable.Count(h.Revisions, "revision", "revisions"))
 	}
-	if revisions > 0 {
-		parts = append(parts, printable.Count(revisions, "revision", "revisions"))
-	}
-	if f := w.s.Fault(); f != nil {
+	if f := s.Fault(); f != nil {
 		parts = append(parts, "not what was recorded: "+f.String())
 	}
 	return strings.Join(parts, ", ")

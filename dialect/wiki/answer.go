@@ -2,8 +2,10 @@ package wiki
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/internal/printable"
 	"github.com/sequent-dev/sequent/vault"
 )
 
@@ -47,7 +49,7 @@ func (st *step) answer(s *sequent.Session) *answer {
 	default:
 		a.Total = max(a.Total, a.Number)
 		if len(st.lacks) > 0 {
-			a.advise("the conclusion does not speak of %s; tell the user about that, and next time put it into the conclusion", names(st.lacks, part.String))
+			a.advise("the conclusion does not speak of %s; tell the user about that, and next time put it into the conclusion", list(st.lacks, part.named))
 		}
 	}
 	return a
@@ -75,7 +77,7 @@ func (a *answer) write(t *turn, s *sequent.Session) {
 	case completed:
 		t.printf("✅ Thinking complete")
 		if len(s.Branches()) > 0 {
-			t.linef("🌿 %s", branches(s))
+			t.linef("🌿 branches: %s", printable.Short(oneLine(strings.Join(s.Branches(), ", ")), 300))
 		}
 	default:
 		t.printf("💭 Continue with thought %d/%d", a.Number+1, a.Total)

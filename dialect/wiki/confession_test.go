@@ -19,18 +19,18 @@ import (
 func TestMissing(t *testing.T) {
 	for _, set := range []struct {
 		file  string
-		least [parts]int // right answers
+		least [len(parts)]int // right answers
 	}{
-		{"conclusions.txt", [parts]int{50, 49, 48, 50, 48}},
-		{"later.txt", [parts]int{18, 19, 17, 17, 18}},
-		{"unseen.txt", [parts]int{14, 13, 14, 14, 15}},
+		{"conclusions.txt", [len(parts)]int{50, 49, 48, 50, 48}},
+		{"later.txt", [len(parts)]int{18, 19, 17, 17, 18}},
+		{"unseen.txt", [len(parts)]int{14, 13, 14, 14, 15}},
 	} {
 		data, err := os.ReadFile(filepath.Join("testdata", "confession", set.file))
 		if err != nil {
 			t.Fatal(err)
 		}
 		files := txtar.Parse(data).Files
-		var right [parts]int
+		var right [len(parts)]int
 		for _, f := range files {
 			name, lacks, ok := strings.Cut(f.Name, " lacks ")
 			if !ok {
@@ -39,21 +39,21 @@ func TestMissing(t *testing.T) {
 			want := strings.Fields(strings.TrimPrefix(lacks, "nothing"))
 			var got []string
 			for _, p := range missing(string(f.Data)) {
-				got = append(got, p.key())
+				got = append(got, p.key)
 			}
-			for p := range parts {
-				if slices.Contains(got, p.key()) == slices.Contains(want, p.key()) {
-					right[p]++
+			for i, p := range parts {
+				if slices.Contains(got, p.key) == slices.Contains(want, p.key) {
+					right[i]++
 				}
 			}
 			if !slices.Equal(got, want) {
 				t.Logf("%s %s lacks %v, and is read as if it lacked %v", set.file, name, want, got)
 			}
 		}
-		for p := range parts {
-			t.Logf("%s: %-10s is read right in %d of %d", set.file, p.key(), right[p], len(files))
-			if right[p] < set.least[p] {
-				t.Errorf("%s: %s is read right in %d of %d, want at least %d", set.file, p.key(), right[p], len(files), set.least[p])
+		for i, p := range parts {
+			t.Logf("%s: %-10s is read right in %d of %d", set.file, p.key, right[i], len(files))
+			if right[i] < set.least[i] {
+				t.Errorf("%s: %s is read right in %d of %d, want at least %d", set.file, p.key, right[i], len(files), set.least[i])
 			}
 		}
 	}
@@ -66,8 +66,8 @@ func FuzzMissing(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, conclusion string) {
 		for _, p := range missing(conclusion) {
-			if p.key() == "" || p.String() == "" {
-				t.Errorf("%q lacks %d", conclusion, p)
+			if p.key == "" || p.name == "" {
+				t.Errorf("%q lacks %v", conclusion, p)
 			}
 		}
 	})

@@ -5,9 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/brief"
@@ -29,7 +27,6 @@ type memoryArgs struct {
 	Tags     []string `json:"tags" action:"write"`
 	Checksum string   `json:"checksum,omitzero"`
 	Tokens   int      `json:"maxTokens,omitzero" alias:"max_tokens"`
-	Offset   int      `json:"offset,omitzero" action:"read"`
 }
 
 // memory answers memory.
@@ -103,13 +100,11 @@ func (t *turn) edit(ctx context.Context, in memoryArgs) error {
 	return nil
 }
 
-const (
-	defaultReadTokens = 2000
-	bytesPerToken     = 4 // the ratio that [sequent.Tokens] uses
-)
-
 // budget returns how many bytes the reply may have.
-func (in memoryArgs) budget() int { return cmp.Or(in.Tokens, defaultReadTokens) * bytesPerToken }
+func (in memoryArgs) budget() int {
+	const bytesPerToken = 4 // the ratio that [sequent.Tokens] uses
+	return cmp.Or(in.Tokens, 2000) * bytesPerToken
+}
 
 // read shows a note or a part of one.
 func (t *turn) read(ctx context.Context, in memoryArgs) error {
@@ -119,13 +114,12 @@ func (t *turn) read(ctx context.Context, in memoryArgs) error {
 	}
 	s := t.session(ctx, n.URI)
 	out := struct {
-		URI        vault.URI `json:"uri"`
-		Title      string    `json:"title"`
-		Status     string    `json:"status,omitempty"` // of a session, a workflow or an assumption
-		Checksum   string    `json:"checksum"`
-		Content    string    `json:"content"`
-		Tokens     int       `json:"totalTokens"` // of the whole, or of the part that was asked for
-		NextOffset int       `json:"nextOffset,omitempty"`
+		URI      vault.URI `json:"uri"`
+		Title    string    `json:"title"`
+		Status   string    `json:"status,omitempty"` // of a session, a workflow or an assumption
+		Checksum string    `json:"checksum"`
+		Content  string    `json:"content"`
+		Tokens   int       `json:"totalTokens"` // of the whole, or of the part that was asked for
 	}{URI: n.URI, Title: oneLine(n.Front.Get("title")), Status: n.Front.Get("status"), Checksum: edit.Checksum(n)}
 	text, err := content(n, s, in.Section)
 	if err != nil {
@@ -134,51 +128,25 @@ func (t *turn) read(ctx context.Context, in memoryArgs) error {
 	t.printf("%s (checksum %s)", out.URI, out.Checksum)
 	if s != nil {
 		out.Title, out.Status = oneLine(s.Title()), stateOf(s)
-		t.linef("Session %s: %s", s.ID(), summary(s))
 	}
-	room := in.budget() - t.Len()
-	out.Tokens = sequent.Tokens(text)
-	if s != nil && in.Section == "" && in.Offset == 0 && len(text) > room {
-		const least = 400 // bytes, in which a brief says something
-		if text, _, err = brief.Write(ctx, s, max(room, least)); err != nil {
+	const least, leastBrief = 100, 400 // bytes, in which a text and a brief say something
+	room := max(in.budget()-t.Len(), least)
+	out.Content, out.Tokens = strings.ToValidUTF8(text, "\uFFFD"), sequent.Tokens(text)
+	switch long := len(text) > room; {
+	case long && s != nil && in.Section == "":
+		t.linef("⚠️ This is what the session came to. The whole has about %d tokens: pass maxTokens, or the section conclusion or thought N", out.Tokens)
+		if out.Content, _, err = brief.Write(ctx, s, max(room, leastBrief)); err != nil {
 			return err
 		}
-		t.linef("⚠️ This is what the session came to. The whole has about %d tokens: pass maxTokens, or the section conclusion or thought N", out.Tokens)
-	} else if text, out.NextOffset, err = window(text, in.Offset, room); err != nil {
-		return err
+	case long:
+		t.linef("⚠️ This is the beginning. The whole has about %d tokens: pass maxTokens, or a section", out.Tokens)
+		out.Content = strings.ToValidUTF8(out.Content[:room], "")
+	case s != nil:
+		t.linef("%s", brief.Head(s))
 	}
-	out.Content = text
-	t.printf("\n\n%s", text)
-	if out.NextOffset > 0 {
-		t.printf("\n\n⚠️ About %d tokens follow: read on with offset %d", out.Tokens-out.NextOffset/bytesPerToken, out.NextOffset)
-	}
+	t.printf("\n\n%s", out.Content)
 	t.out = out
 	return nil
-}
-
-// window returns the part of a text from an offset that fits into room bytes, at least
-// 100, and the offset of what follows; 0 if nothing does. It ends at a line's end if
-// there is one in its second half.
-func window(text string, offset, room int) (part string, next int, err error) {
-	text = strings.ToValidUTF8(text, "\uFFFD")
-	if offset > len(text) {
-		return "", 0, &refusal{codeInvalidArgument, fmt.Sprintf("offset is %d, and the text has %d bytes; leave it out to read from the beginning", offset, len(text))}
-	}
-	for offset > 0 && offset < len(text) && !utf8.RuneStart(text[offset]) {
-		offset--
-	}
-	const least = 100
-	end := offset + max(room, least)
-	if end >= len(text) {
-		return text[offset:], 0, nil
-	}
-	for !utf8.RuneStart(text[end]) {
-		end--
-	}
-	if i := strings.LastIndexByte(text[offset:end], '\n'); i >= (end-offset)/2 {
-		end = offset + i + 1
-	}
-	return text[offset:end], end, nil
 }
 
 // note returns the note with a URI or the id of a session.
@@ -202,64 +170,25 @@ func (t *turn) note(ctx context.Context, name string) (*vault.Note, error) {
 func content(n *vault.Note, s *sequent.Session, section string) (string, error) {
 	number := 0
 	switch {
-	case s != nil && strings.EqualFold(strings.TrimSpace(section), "conclusion"):
-		if s.Conclusion() == "" {
-			return "", &refusal{"NO_CONCLUSION", fmt.Sprintf("the session is %s and has no conclusion; read it without section", stateOf(s))}
-		}
-		for _, p := range slices.Backward(edit.Sections(n.Body)) { // links in the note follow moves
-			if p.Level == 2 && p.Heading == "Conclusion" {
-				return strings.TrimSpace(n.Body[p.Start:p.End]), nil
-			}
-		}
-		return s.Conclusion(), nil // a person has deleted it from the note
 	case s != nil && isThought(section, &number):
 		return thoughts(s, number)
+	case s != nil && strings.EqualFold(strings.TrimSpace(section), "conclusion") && s.Conclusion() != "":
+		return "## Conclusion\n\n" + s.Conclusion(), nil
 	case section != "":
 		part, err := edit.Find(n.Body, section)
 		return strings.TrimSpace(n.Body[part.Start:part.End]), err
-	case s == nil && n.Front.Present():
+	case s != nil:
+		return strings.TrimSpace(marked(n.Body, s)), nil
+	case n.Front.Present():
 		return strings.TrimSpace("---\n" + n.Front.Text() + "---\n" + n.Body), nil
-	case s == nil:
-		return strings.TrimSpace(n.Body), nil
 	}
-	marks := standings(s)
-	var b strings.Builder
-	at := 0
-	for _, p := range thinking.Sections(n.Body) {
-		if p.Seq >= 1 && p.Seq <= len(marks) && marks[p.Seq-1] != "" {
-			fmt.Fprintf(&b, "%s\n⚠️ %s\n", n.Body[at:p.Heading], marks[p.Seq-1])
-			at = p.Heading
-		}
-	}
-	return strings.TrimSpace(b.String() + n.Body[at:]), nil
+	return strings.TrimSpace(n.Body), nil
 }
 
 // isThought reports whether a section is that of a thought, such as "thought 3".
 func isThought(section string, number *int) bool {
-	_, err := fmt.Sscanf(strings.ToLower(strings.TrimSpace(section)), "thought %d", number)
+	_, err := fmt.Sscanf(strings.Replace(strings.ToLower(strings.TrimSpace(section)), "#", "", 1), "thought %d", number)
 	return err == nil
-}
-
-// thoughts returns the thoughts with a number, as the log has them.
-func thoughts(s *sequent.Session, number int) (string, error) {
-	marks := standings(s)
-	var found []string
-	last := 0
-	for t := range s.All() {
-		last = max(last, t.Number)
-		if t.Number != number {
-			continue
-		}
-		text := strings.TrimSpace(thinking.Text(s, t))
-		if m := marks[t.Seq-1]; m != "" {
-			text += "\n\n⚠️ " + m
-		}
-		found = append(found, text)
-	}
-	if len(found) == 0 {
-		return "", &refusal{"THOUGHT_NOT_FOUND", fmt.Sprintf("the session has no thought %d; the highest number is %d", number, last)}
-	}
-	return strings.Join(found, "\n\n"), nil
 }
 
 // folder lists the notes below a folder that changed last.

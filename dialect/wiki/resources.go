@@ -16,7 +16,7 @@ func (d *server) templates() []dialect.Template {
 	return []dialect.Template{{
 		URI: "memory://{+path}", Name: "note", Title: "Note",
 		Description: "A note of the vault, by its path: thinking/sequential/{sessionId}.md for a session.",
-		MIME:        "text/markdown", Read: d.readNote, Complete: d.completeNote,
+		MIME:        "text/markdown", Read: d.readNote,
 	}}
 }
 
@@ -37,19 +37,4 @@ func (d *server) readNote(ctx context.Context, c tool.Caller, path string) (stri
 		return "", err
 	}
 	return strings.ToValidUTF8(string(note.Bytes()), "\uFFFD"), nil
-}
-
-// completeNote returns the paths of notes that begin with prefix, last changed first.
-func (d *server) completeNote(ctx context.Context, c tool.Caller, prefix string) ([]string, error) {
-	const limit = 100
-	v, err := d.Vaults.Open(ctx, c.Owner)
-	if err != nil {
-		return nil, err
-	}
-	list, err := v.Notes.Recent(ctx, prefix, limit)
-	paths := []string{}
-	for _, n := range list {
-		paths = append(paths, n.URI.Path())
-	}
-	return paths, err
 }

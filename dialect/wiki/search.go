@@ -10,6 +10,7 @@ import (
 	"github.com/sequent-dev/sequent/vault"
 	"github.com/sequent-dev/sequent/vault/index"
 	"github.com/sequent-dev/sequent/vault/thinking"
+	"github.com/sequent-dev/sequent/vault/vaults"
 )
 
 // searchArgs are the arguments of search_memories.
@@ -23,16 +24,11 @@ type searchArgs struct {
 	MinScore float64  `json:"minScore,omitzero" alias:"min_score"`
 }
 
-type resultOut struct {
-	Title    string    `json:"title"`
-	URI      vault.URI `json:"uri"`
-	Snippet  string    `json:"snippet"`
-	Score    float64   `json:"score"`
-	Text     float64   `json:"textScore,omitzero"`
-	Graph    float64   `json:"graphScore,omitzero"`
-	Semantic float64   `json:"semanticScore,omitzero"`
-	Status   string    `json:"status,omitempty"` // of a session
-	Matches  string    `json:"matches"`          // what the score is made of
+// A result is a note that was found.
+type result struct {
+	index.Hit
+	Status  string `json:"status,omitempty"` // of a session
+	Matches string `json:"matches"`          // what the score is made of
 }
 
 // search answers search_memories.
@@ -58,32 +54,30 @@ func search(ctx context.Context, t *turn, in searchArgs) error {
 	default:
 		t.printf("%d notes match%s; page %d of %d:\n", found.Total, combined, found.Page, (found.Total+found.PageSize-1)/found.PageSize)
 	}
-	results := []resultOut{}
+	results := []result{}
 	for _, h := range found.Hits {
-		r := resultOut{h.Title, h.URI, h.Snippet, h.Score, h.Text, h.Graph, h.Semantic, "", matches(found, h)}
-		extra := t.ofSession(ctx, in.Query, &r)
+		r := result{Hit: h, Matches: matches(found, h)}
+		t.ofSession(ctx, in.Query, &r)
 		results = append(results, r)
 		state := ""
 		if r.Status != "" {
 			state = ", " + r.Status
 		}
 		t.linef("- %s (%.2f: %s%s) %s", oneLine(r.Title), r.Score, r.Matches, state, r.URI)
-		for _, line := range []string{r.Snippet, extra} {
-			if line != "" {
-				t.linef("  %s", oneLine(line))
-			}
+		if r.Snippet != "" {
+			t.linef("  %s", oneLine(r.Snippet))
 		}
 	}
 	if found.Warning != "" {
 		t.linef("⚠️ %s", oneLine(found.Warning))
 	}
 	t.out = struct {
-		Mode    index.Mode  `json:"mode"`
-		Query   string      `json:"query"`
-		Total   int         `json:"totalCount"`
-		Page    int         `json:"page"`
-		Size    int         `json:"pageSize"`
-		Results []resultOut `json:"results"`
+		Mode    index.Mode `json:"mode"`
+		Query   string     `json:"query"`
+		Total   int        `json:"totalCount"`
+		Page    int        `json:"page"`
+		Size    int        `json:"pageSize"`
+		Results []result   `json:"results"`
 	}{found.Mode, in.Query, found.Total, found.Page, found.PageSize, results}
 	return nil
 }
@@ -121,53 +115,27 @@ func (t *turn) session(ctx context.Context, uri vault.URI) *sequent.Session {
 }
 
 // ofSession completes the result for the note of a session: its state, and for a concluded
-// one the conclusion in place of its first thought. It returns a line about a thought that
-// matches, if the conclusion does not.
-func (t *turn) ofSession(ctx context.Context, query string, r *resultOut) (extra string) {
+// one the conclusion in place of its first thought, followed by a thought that matches if the
+// conclusion does not.
+func (t *turn) ofSession(ctx context.Context, query string, r *result) {
 	s := t.session(ctx, r.URI)
 	if s == nil {
-		return ""
+		return
 	}
 	r.Status = stateOf(s)
 	if mark := standings(s)[0]; mark != "" { // the title is the first thought
 		r.Title += " (" + mark + ")"
 	}
 	piece := matching(s, query)
-	if text := s.Conclusion(); text != "" {
-		excerpt, matches := index.Excerpt(text, query)
-		if r.Snippet = excerpt; matches {
-			return ""
-		}
-		return piece
-	}
-	if piece != "" {
+	conclusion, matches := index.Excerpt(s.Conclusion(), query)
+	switch {
+	case s.Conclusion() == "" && piece != "":
 		r.Snippet = piece
-	}
-	return ""
-}
-
-// matching returns an excerpt of the first thought of a session that matches and still
-// holds, else of the first one that matches, with a mark; empty if none does.
-func matching(s *sequent.Session, query string) string {
-	marks := standings(s)
-	superseded := ""
-	for t := range s.All() {
-		mark := marks[t.Seq-1]
-		if mark != "" && superseded != "" {
-			continue
-		}
-		piece, ok := index.Excerpt(t.Text, query)
-		if !ok {
-			piece, ok = index.Excerpt(t.Note, query)
-		}
-		switch {
-		case ok && mark == "":
-			return fmt.Sprintf("Thought %s: %s", nameOf(t), piece)
-		case ok:
-			superseded = fmt.Sprintf("Thought %s (%s): %s", nameOf(t), mark, piece)
+	case s.Conclusion() != "":
+		if r.Snippet = conclusion; !matches && piece != "" {
+			r.Snippet += " " + piece
 		}
 	}
-	return superseded
 }
 
 // contextArgs are the arguments of build_context.
@@ -176,15 +144,6 @@ type contextArgs struct {
 	Depth       *int   `json:"depth"`
 	MaxEntities int    `json:"maxEntities,omitzero" alias:"max_entities"`
 	Content     bool   `json:"includeContent,omitzero" alias:"include_content"`
-}
-
-type relationOut struct {
-	Name    string      `json:"name"`
-	Count   int         `json:"coOccurrenceCount"`
-	Via     string      `json:"via,omitempty"`
-	Files   []vault.URI `json:"files"`
-	Preview string      `json:"contentPreview,omitempty"`
-	From    vault.URI   `json:"previewFrom,omitempty"`
 }
 
 // relations answers build_context.
@@ -198,12 +157,10 @@ func relations(ctx context.Context, t *turn, in contextArgs) error {
 		return err
 	}
 	out := struct {
-		Concept  string        `json:"conceptName"`
-		Depth    int           `json:"depth"`
-		Direct   []relationOut `json:"directRelations"`
-		Expanded []relationOut `json:"expandedRelations"`
-		Warning  string        `json:"warning,omitempty"`
-	}{near.Concept, q.Depth, []relationOut{}, []relationOut{}, ""}
+		index.Context
+		Depth   int    `json:"depth"`
+		Warning string `json:"warning,omitempty"`
+	}{near, q.Depth, ""}
 	notes := printable.Count(near.Notes, "note", "notes")
 	switch {
 	case near.Notes == 0:
@@ -214,7 +171,6 @@ func relations(ctx context.Context, t *turn, in contextArgs) error {
 		t.printf("[[%s]] is in %s, together with:\n", near.Concept, notes)
 	}
 	for _, r := range near.Direct {
-		out.Direct = append(out.Direct, outOf(r))
 		t.linef("- [[%s]] in %s,", r.Name, printable.Count(r.Count, "note", "notes"))
 		for _, uri := range r.Files {
 			t.printf(" %s", uri)
@@ -227,7 +183,6 @@ func relations(ctx context.Context, t *turn, in contextArgs) error {
 		if i == 0 {
 			t.printf("\n\nFurther away:\n")
 		}
-		out.Expanded = append(out.Expanded, outOf(r))
 		t.linef("- [[%s]] by way of [[%s]]", r.Name, r.Via)
 	}
 	if near.Incomplete {
@@ -237,10 +192,6 @@ func relations(ctx context.Context, t *turn, in contextArgs) error {
 	}
 	t.out = out
 	return nil
-}
-
-func outOf(r index.Relation) relationOut {
-	return relationOut{r.Name, r.Count, r.Via, append([]vault.URI{}, r.Files...), r.Preview, r.PreviewFrom}
 }
 
 // synchronize answers sync.
@@ -254,15 +205,9 @@ func synchronize(ctx context.Context, t *turn, _ struct{}) error {
 		return err
 	}
 	t.out = struct {
-		Files     int      `json:"files"`
-		Changed   int      `json:"changed"`
-		Removed   int      `json:"removed"`
-		Concepts  int      `json:"concepts"`
-		Relations int      `json:"relations"`
-		Orphans   int      `json:"orphans"`
-		Sessions  int      `json:"sessionsMended"`
-		Problems  []string `json:"problems"`
-	}{s.Notes, s.Changed, s.Removed, s.Concepts, s.Relations, s.Orphans, s.Sessions, s.Problems}
+		Files int `json:"files"`
+		vaults.SyncReport
+	}{s.Notes, s}
 	t.printf("Synced %s: %d read anew, %d removed\n", printable.Count(s.Notes, "note", "notes"), s.Changed, s.Removed)
 	t.printf("%s, %s between them, %d without any", printable.Count(s.Concepts, "concept", "concepts"), printable.Count(s.Relations, "relation", "relations"), s.Orphans)
 	if s.Sessions > 0 {

@@ -5,7 +5,9 @@ import (
 	"strings"
 
 	"github.com/sequent-dev/sequent"
-	"github.com/sequent-dev/sequent/internal/printable"
+	"github.com/sequent-dev/sequent/brief"
+	"github.com/sequent-dev/sequent/vault/index"
+	"github.com/sequent-dev/sequent/vault/thinking"
 )
 
 // standings says of each thought why it no longer holds; nothing of one that does.
@@ -16,7 +18,7 @@ func standings(s *sequent.Session) []string {
 		switch st.State {
 		case sequent.Superseded:
 			by, _ := s.At(st.By)
-			marks[i] = fmt.Sprintf("superseded by thought %s", nameOf(by))
+			marks[i] = "superseded by " + brief.Name(by)
 		case sequent.OnRejected, sequent.OnUndecided:
 			marks[i] = "on a branch that is " + string(st.State)
 		case sequent.Disputed:
@@ -26,12 +28,65 @@ func standings(s *sequent.Session) []string {
 	return marks
 }
 
-// nameOf names a thought: its number, and its branch unless that is the main line.
-func nameOf(t sequent.Thought) string {
-	if t.Branch == "" {
-		return fmt.Sprint(t.Number)
+// marked returns the body of a session's note with a mark at each thought that no longer
+// holds.
+func marked(body string, s *sequent.Session) string {
+	marks := standings(s)
+	var b strings.Builder
+	at := 0
+	for _, p := range thinking.Sections(body) {
+		if p.Seq >= 1 && p.Seq <= len(marks) && marks[p.Seq-1] != "" {
+			fmt.Fprintf(&b, "%s\n⚠️ %s\n", body[at:p.Heading], marks[p.Seq-1])
+			at = p.Heading
+		}
 	}
-	return fmt.Sprintf("%d on branch %s", t.Number, oneLine(t.Branch))
+	return b.String() + body[at:]
+}
+
+// thoughts returns the thoughts with a number, as the log has them.
+func thoughts(s *sequent.Session, number int) (string, error) {
+	marks := standings(s)
+	var found []string
+	last := 0
+	for t := range s.All() {
+		last = max(last, t.Number)
+		if t.Number != number {
+			continue
+		}
+		text := strings.TrimSpace(thinking.Text(s, t))
+		if m := marks[t.Seq-1]; m != "" {
+			text += "\n\n⚠️ " + m
+		}
+		found = append(found, text)
+	}
+	if len(found) == 0 {
+		return "", &refusal{"THOUGHT_NOT_FOUND", fmt.Sprintf("the session has no thought %d; the highest number is %d", number, last)}
+	}
+	return strings.Join(found, "\n\n"), nil
+}
+
+// matching returns an excerpt of the first thought of a session that matches and still
+// holds, else of the first one that matches, with a mark; empty if none does.
+func matching(s *sequent.Session, query string) string {
+	marks := standings(s)
+	superseded := ""
+	for t := range s.All() {
+		mark := marks[t.Seq-1]
+		if mark != "" && superseded != "" {
+			continue
+		}
+		piece, ok := index.Excerpt(t.Text, query)
+		if !ok {
+			piece, ok = index.Excerpt(t.Note, query)
+		}
+		switch {
+		case ok && mark == "":
+			return fmt.Sprintf("Thought %s: %s", brief.Name(t), piece)
+		case ok:
+			superseded = fmt.Sprintf("Thought %s (%s): %s", brief.Name(t), mark, piece)
+		}
+	}
+	return superseded
 }
 
 // stateOf returns the state of a session as replies name it.
@@ -40,46 +95,4 @@ func stateOf(s *sequent.Session) string {
 		return inProgress
 	}
 	return string(s.State())
-}
-
-// summary says how far a session is.
-func summary(s *sequent.Session) string {
-	text := fmt.Sprintf("%s, %s", stateOf(s), printable.Count(s.Len(), "thought", "thoughts"))
-	if f := s.Fault(); f != nil {
-		text += "; not what was recorded: " + f.String()
-	}
-	lost := 0
-	for _, m := range standings(s) {
-		if m != "" {
-			lost++
-		}
-	}
-	if lost > 0 {
-		text += fmt.Sprintf(", %d of them no longer hold", lost)
-	}
-	if len(s.Branches()) > 0 {
-		text += "; " + branches(s)
-	}
-	return text
-}
-
-// branches names the branches of a session with their last thoughts.
-func branches(s *sequent.Session) string {
-	const most = 8
-	var names []string
-	for _, b := range s.Branches() {
-		if t, ok := s.End(b); ok {
-			names = append(names, fmt.Sprintf("%s (to thought %d)", oneLine(b), t.Number))
-		}
-	}
-	return "branches: " + list(names, most)
-}
-
-// list lists the first names, and how many more there are.
-func list(names []string, most int) string {
-	text := strings.Join(names[:min(most, len(names))], ", ")
-	if more := len(names) - most; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text
 }

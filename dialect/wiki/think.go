@@ -32,16 +32,12 @@ type thinkArgs struct {
 	Conclusion string `json:"conclusion,omitzero"`
 }
 
-// A step is one call. Everything that is slow is computed before the session is
-// changed, because a change function must not wait.
+// A step is one call.
 type step struct {
 	thinkArgs
-	agent     string
-	limit     int    // bytes of a text
-	linked    bool   // response has a WikiLink
-	ambient   bool   // thoughts has a WikiLink
-	concluded bool   // conclusion has a WikiLink
-	lacks     []part // of the conclusion
+	agent string
+	limit int    // bytes of a text
+	lacks []part // of the conclusion
 }
 
 const cancelled = string(sequent.Cancelled)
@@ -49,14 +45,11 @@ const cancelled = string(sequent.Cancelled)
 // think answers sequential_thinking.
 func think(ctx context.Context, t *turn, in thinkArgs) error {
 	st := &step{thinkArgs: in, agent: t.agent(), limit: t.engine.Limits().Text}
-	if !in.Cancel {
-		st.linked, st.ambient, st.concluded = st.links(in.Response), st.links(in.Thoughts), st.links(in.Conclusion)
+	if !in.Next && !in.Cancel {
+		st.lacks = missing(in.Conclusion)
 	}
 	if err := st.check(); err != nil {
 		return err
-	}
-	if !in.Next && !in.Cancel && !st.tooLong(in.Conclusion) {
-		st.lacks = missing(in.Conclusion)
 	}
 	var s *sequent.Session
 	var err error
@@ -76,13 +69,8 @@ func think(ctx context.Context, t *turn, in thinkArgs) error {
 	return nil
 }
 
-// links reports whether a text has a WikiLink. It does not parse a text that is too
-// long, which is refused for its length.
-func (st *step) links(text string) bool {
-	return text != "" && (st.tooLong(text) || wikilink.HasConcept([]byte(text)))
-}
-
-func (st *step) tooLong(text string) bool { return st.limit > 0 && len(text) > st.limit }
+// linked reports whether a text has a WikiLink.
+func linked(text string) bool { return wikilink.HasConcept([]byte(text)) }
 
 // check refuses calls that are wrong in any session.
 func (st *step) check() error {
@@ -91,9 +79,9 @@ func (st *step) check() error {
 	case st.Cancel:
 	case st.Response == "":
 		return &refusal{codeWikiLink, "response is missing; write this step of your thinking into response, with at least one [[WikiLink]]"}
-	case !st.linked:
+	case !linked(st.Response):
 		return &refusal{codeWikiLink, "response has no [[WikiLink]]" + fix}
-	case st.Thoughts != "" && !st.ambient:
+	case st.Thoughts != "" && !linked(st.Thoughts):
 		return &refusal{codeWikiLink, "thoughts has no [[WikiLink]]" + fix + ", or leave thoughts out"}
 	}
 	if st.Session != "" && !thinking.ValidID(sequent.ID(st.Session)) {
@@ -108,10 +96,10 @@ func (st *step) checkEnd() error {
 	case st.Next, st.Cancel:
 	case st.Conclusion == "":
 		return &errConclusion
-	case !st.concluded:
+	case !linked(st.Conclusion):
 		return &errConclusionLinks
 	}
-	if st.tooLong(st.Conclusion) {
+	if st.limit > 0 && len(st.Conclusion) > st.limit {
 		return sequent.Errorf(sequent.CodeLimitExceeded, "conclusion", "shorten it",
 			"conclusion has %d bytes, the limit is %d", len(st.Conclusion), st.limit)
 	}
@@ -246,7 +234,7 @@ func (st *step) append(c *sequent.Change) error {
 	}
 	conclusion, lacks := "", ""
 	if d.Final {
-		conclusion, lacks = st.Conclusion, names(st.lacks, part.key)
+		conclusion, lacks = st.Conclusion, list(st.lacks, part.labelled)
 	}
 	if conclusion != "" {
 		d.Labels[thinking.LabelConclusion] = conclusion

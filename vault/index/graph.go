@@ -23,27 +23,27 @@ type ContextQuery struct {
 // A Context is the relations of a concept; empty for a concept that no note links
 // to.
 type Context struct {
-	Concept  string // normalized
-	Notes    int    // that link to it
-	Direct   []Relation
-	Expanded []Relation
+	Concept  string     `json:"conceptName"` // normalized
+	Notes    int        `json:"-"`           // that link to it
+	Direct   []Relation `json:"directRelations"`
+	Expanded []Relation `json:"expandedRelations"`
 	// Incomplete means that the notes have more links or text than one question may
 	// read: relations, files or previews can be missing, and a Count too low.
-	Incomplete bool
+	Incomplete bool `json:"-"`
 }
 
 // A Relation is a concept that is related to another.
 type Relation struct {
-	Name string
+	Name string `json:"name"`
 	// Count is the number of notes that link to both. The other concept of an
 	// expanded relation is Via.
-	Count int
-	Files []vault.URI // up to three of these notes, last changed first
+	Count int         `json:"coOccurrenceCount"`
+	Files []vault.URI `json:"files"` // up to three of these notes, last changed first
 	// Preview is text of the first of Files that no relation before this one has shown,
 	// around the concept, if asked for; empty if they all have been shown.
-	Preview     string
-	PreviewFrom vault.URI // the note of Preview
-	Via         string    // the concept that an expanded relation was reached through
+	Preview     string    `json:"contentPreview,omitempty"`
+	PreviewFrom vault.URI `json:"previewFrom,omitempty"` // the note of Preview
+	Via         string    `json:"via,omitempty"`         // the concept that an expanded relation was reached through
 }
 
 // Limits of one question.
@@ -66,7 +66,7 @@ func (x *Index) Context(ctx context.Context, q ContextQuery) (out Context, err e
 		return out, invalid("conceptName", "the concept has no name", "write the text of a WikiLink")
 	}
 	err = x.current(ctx, nil, func(Report) error {
-		out = Context{Concept: name}
+		out = Context{Concept: name, Direct: []Relation{}, Expanded: []Relation{}}
 		return x.view(ctx, func(t *tx) {
 			t.each("SELECT count(*) FROM links WHERE concept = ? AND NOT named", []any{name}, nil, &out.Notes)
 			around(t, q, &out)

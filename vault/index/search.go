@@ -66,12 +66,12 @@ type Hit struct {
 	// Text is 1 for a note that is full of all words of the query. Rare words count
 	// more. Half of what a word counts is for its presence, half for its BM25 score as a
 	// share of the highest possible.
-	Text float64 `json:"text,omitempty"`
+	Text float64 `json:"textScore,omitempty"`
 	// Graph is 1 for a note that links to all concepts of the query, or has their
 	// name. A related concept counts half.
-	Graph float64 `json:"graph,omitempty"`
+	Graph float64 `json:"graphScore,omitempty"`
 	// Semantic is the cosine of the query and the nearest passage of the note.
-	Semantic float64 `json:"meaning,omitempty"`
+	Semantic float64 `json:"semanticScore,omitempty"`
 }
 
 // check sets defaults, brings numbers into their ranges, and refuses a query that cannot be answered.
