@@ -3,6 +3,7 @@ package vault
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 
 	"github.com/sequent-dev/sequent"
@@ -14,7 +15,7 @@ const (
 	CodeNotFound     sequent.Code = "note_not_found"       // no note has that URI
 	CodeExists       sequent.Code = "note_exists"          // Create found a file at that URI
 	CodeNotANote     sequent.Code = "not_a_note"           // the URI names, or leads by, a link, a folder or a device
-	CodeTooLarge     sequent.Code = "note_too_large"       // the note is, or would be, larger than Config.MaxBytes, or has more than MaxLinks links
+	CodeTooLarge     sequent.Code = "note_too_large"       // the note is, or would be, larger than MaxBytes, or has more than MaxLinks links
 	CodeNotText      sequent.Code = "note_not_text"        // the file is not text in UTF-8
 	CodeFrontMatter  sequent.Code = "front_matter_damaged" // the front matter is not a YAML mapping; the note is unchanged
 	CodeConflict     sequent.Code = "note_conflict"        // the note kept changing during the call; safe to retry
@@ -73,23 +74,20 @@ func notANote(p string) error {
 		"%s is in the way: it is a link, which is not followed, or of the wrong kind", uriOf(p))
 }
 
-// CheckSize refuses a note of more than MaxBytes.
-func (v *Vault) CheckSize(uri URI, bytes int) error {
-	if int64(bytes) <= v.maxBytes {
-		return nil
-	}
-	return sequent.Errorf(CodeTooLarge, "content", "split it into several notes",
-		"%s is larger than %d bytes, the limit for a note", uri, v.maxBytes)
-}
+// Limits of a note.
+const (
+	MaxBytes = 1 << 20
+	MaxLinks = 10_000 // WikiLinks
+)
 
-// MaxLinks limits the WikiLinks of a note.
-const MaxLinks = 10_000
-
-// CheckLinks refuses a note with more than MaxLinks.
-func CheckLinks(uri URI, links int) error {
-	if links <= MaxLinks {
-		return nil
+// Check refuses a note that is larger than MaxBytes or has more links than MaxLinks.
+func Check(uri URI, bytes, links int) error {
+	limit := fmt.Sprintf("%d bytes", MaxBytes)
+	if bytes <= MaxBytes {
+		if links <= MaxLinks {
+			return nil
+		}
+		limit = fmt.Sprintf("%d links", MaxLinks)
 	}
-	return sequent.Errorf(CodeTooLarge, "content", "split it into several notes",
-		"%s has more than %d links, the limit for a note", uri, MaxLinks)
+	return sequent.Errorf(CodeTooLarge, "content", "split it into several notes", "%s has more than %s, the limit for a note", uri, limit)
 }

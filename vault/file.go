@@ -47,9 +47,9 @@ func (v *Vault) readFile(p string) ([]byte, fs.FileInfo, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	data := bytes.NewBuffer(make([]byte, 0, min(info.Size(), v.maxBytes)+bytes.MinRead))
-	if _, err = data.ReadFrom(io.LimitReader(f, v.maxBytes+1)); err == nil {
-		err = v.CheckSize(uriOf(p), data.Len())
+	data := bytes.NewBuffer(make([]byte, 0, min(info.Size(), MaxBytes)+bytes.MinRead))
+	if _, err = data.ReadFrom(io.LimitReader(f, MaxBytes+1)); err == nil {
+		err = Check(uriOf(p), data.Len(), 0)
 	}
 	return data.Bytes(), info, err
 }
@@ -105,7 +105,7 @@ func (v *Vault) makeFolder(name string) error {
 // write writes a note and returns its state. It returns nil if the file is no longer in the
 // state old; a new note has none. The caller holds the lock.
 func (v *Vault) write(p string, data []byte, old fs.FileInfo) (fs.FileInfo, error) {
-	if err := v.CheckSize(uriOf(p), len(data)); err != nil {
+	if err := Check(uriOf(p), len(data), 0); err != nil {
 		return nil, err
 	}
 	mode := fs.FileMode(0o600)

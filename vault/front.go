@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -24,15 +23,10 @@ type Front struct {
 	text string // between the fences
 	end  string // the second fence, with its line break if there is one
 
-	parsed  bool
-	entries []entry
-	err     error
+	parsed bool
+	nodes  []*yaml.Node // the keys, each followed by its value
+	err    error
 }
-
-// An entry is a key with its value.
-type entry struct{ key, value *yaml.Node }
-
-func (e entry) is(key string) bool { return e.key.Kind == yaml.ScalarNode && e.key.Value == key }
 
 // maxFrontBytes limits the front matter that is parsed.
 const maxFrontBytes = 256 << 10
@@ -47,19 +41,18 @@ func (f *Front) Text() string { return f.text }
 func (f *Front) Err() error {
 	if !f.parsed {
 		f.parsed = true
-		f.entries, f.err = parseMapping(f.text)
+		f.nodes, f.err = parseMapping(f.text)
 	}
 	return f.err
 }
 
 // Keys returns the keys in the order of the text.
-func (f *Front) Keys() []string {
+func (f *Front) Keys() (keys []string) {
 	if f.Err() != nil {
 		return nil
 	}
-	keys := make([]string, len(f.entries))
-	for i, e := range f.entries {
-		keys[i] = e.key.Value
+	for pair := range slices.Chunk(f.nodes, 2) {
+		keys = append(keys, pair[0].Value)
 	}
 	return keys
 }
@@ -86,40 +79,35 @@ func (f *Front) Time(key string) time.Time {
 // List returns the value of a key as a list: its scalar elements, or a single scalar. A
 // list of a list of one scalar, which is how YAML parses [[link]] without quotes, is
 // returned as the link.
-func (f *Front) List(key string) []string {
+func (f *Front) List(key string) (list []string) {
 	n := f.find(key)
-	if n == nil || n.Kind != yaml.SequenceNode {
-		if s := f.Get(key); s != "" {
-			return []string{s}
-		}
+	if n == nil {
 		return nil
 	}
-	var list []string
-	for _, e := range append([]*yaml.Node{n}, n.Content...) {
-		if link := bareLink(e); link != "" {
-			list = append(list, link)
-			if e == n {
-				break
-			}
-		} else if e.Kind == yaml.ScalarNode && e.Tag != "!!null" {
+	elements := []*yaml.Node{n}
+	if n.Kind == yaml.SequenceNode && !isLink(n) {
+		elements = n.Content
+	}
+	for _, e := range elements {
+		switch {
+		case isLink(e):
+			list = append(list, "[["+e.Content[0].Content[0].Value+"]]")
+		case e.Kind == yaml.ScalarNode && e.Tag != "!!null" && (e != n || e.Value != ""):
 			list = append(list, e.Value)
 		}
 	}
 	return list
 }
 
-// bareLink returns the link that YAML has parsed as a list of a list.
-func bareLink(n *yaml.Node) string {
+// isLink reports whether YAML has parsed a link as a list of a list.
+func isLink(n *yaml.Node) bool {
 	for range 2 {
 		if n.Kind != yaml.SequenceNode || len(n.Content) != 1 {
-			return ""
+			return false
 		}
 		n = n.Content[0]
 	}
-	if n.Kind != yaml.ScalarNode {
-		return ""
-	}
-	return "[[" + n.Value + "]]"
+	return n.Kind == yaml.ScalarNode
 }
 
 // Set sets a key to a string, an int, a time, which is written in UTC with milliseconds, or
@@ -159,14 +147,14 @@ func (f *Front) SetAll(keysAndValues ...any) error {
 }
 
 func nodeOf(value any) *yaml.Node {
-	n := &yaml.Node{Kind: yaml.ScalarNode}
+	n := &yaml.Node{Kind: yaml.ScalarNode, Value: fmt.Sprint(value)}
 	switch value := value.(type) {
 	case int:
-		n.Tag, n.Value = "!!int", strconv.Itoa(value)
+		n.Tag = "!!int"
 	case time.Time:
 		n.Tag, n.Value = "!!timestamp", value.UTC().Format("2006-01-02T15:04:05.000Z")
 	case []string:
-		n.Kind, n.Tag = yaml.SequenceNode, "!!seq"
+		n.Kind, n.Tag, n.Value = yaml.SequenceNode, "!!seq", ""
 		if len(value) == 0 {
 			n.Style = yaml.FlowStyle
 		}
@@ -174,7 +162,7 @@ func nodeOf(value any) *yaml.Node {
 			n.Content = append(n.Content, nodeOf(v))
 		}
 	default:
-		n.Tag, n.Value = "!!str", fmt.Sprint(value)
+		n.Tag = "!!str"
 		if plain, err := yaml.Marshal(n.Value); err != nil || strings.ContainsAny(string(plain[:1]), `'"|>`) {
 			n.Style = yaml.DoubleQuotedStyle
 		}
@@ -182,7 +170,7 @@ func nodeOf(value any) *yaml.Node {
 	return n
 }
 
-func parseMapping(text string) (entries []entry, err error) {
+func parseMapping(text string) ([]*yaml.Node, error) {
 	if len(text) > maxFrontBytes {
 		return nil, damaged(fmt.Sprintf("it is longer than %d bytes", maxFrontBytes), nil)
 	}
@@ -190,17 +178,13 @@ func parseMapping(text string) (entries []entry, err error) {
 	if err := yaml.Unmarshal([]byte(text), &doc); err != nil {
 		return nil, damaged("it is not YAML", err)
 	}
-	if doc.Kind == 0 || doc.Kind == yaml.DocumentNode && doc.Content[0].Tag == "!!null" {
+	if doc.Kind == 0 || doc.Content[0].Tag == "!!null" {
 		return nil, nil // only comments
 	}
-	m := doc.Content[0]
-	if m.Kind != yaml.MappingNode {
+	if doc.Content[0].Kind != yaml.MappingNode {
 		return nil, damaged("it is YAML, but not a mapping of keys to values", nil)
 	}
-	for i := 0; i+1 < len(m.Content); i += 2 {
-		entries = append(entries, entry{m.Content[i], m.Content[i+1]})
-	}
-	return entries, nil
+	return doc.Content[0].Content, nil
 }
 
 func damaged(why string, cause error) error {
@@ -212,20 +196,29 @@ func damaged(why string, cause error) error {
 	}
 }
 
-// find returns the value of a key, with aliases resolved; nil if there is none.
-func (f *Front) find(key string) *yaml.Node {
+// index returns the index of a key in nodes; -1 if there is none.
+func (f *Front) index(key string) int {
 	if f.Err() != nil {
-		return nil
+		return -1
 	}
-	for _, e := range f.entries {
-		if e.is(key) {
-			if e.value.Kind == yaml.AliasNode {
-				return e.value.Alias
-			}
-			return e.value
+	for i := 0; i < len(f.nodes); i += 2 {
+		if f.nodes[i].Kind == yaml.ScalarNode && f.nodes[i].Value == key {
+			return i
 		}
 	}
-	return nil
+	return -1
+}
+
+// find returns the value of a key, with aliases resolved; nil if there is none.
+func (f *Front) find(key string) *yaml.Node {
+	i := f.index(key)
+	if i < 0 {
+		return nil
+	}
+	if n := f.nodes[i+1]; n.Kind == yaml.AliasNode {
+		return n.Alias
+	}
+	return f.nodes[i+1]
 }
 
 // edit replaces the lines of a key, or adds them at the end; no lines remove the key.
@@ -241,52 +234,47 @@ func (f *Front) edit(key, lines string) error {
 	if next.open == "" {
 		next.open, next.end = fence+br, fence+br
 	}
-	at, end := f.span(key)
-	if at == end && at > 0 && f.text[at-1] != '\n' {
+	before, after := f.around(key)
+	if after == "" && before != "" && !strings.HasSuffix(before, "\n") {
 		lines = br + lines
 	}
-	next.text = f.text[:at] + lines + f.text[end:]
+	next.text = before + lines + after
 	if err := next.Err(); err != nil {
 		return damaged("setting "+key+" would make it unreadable", err)
 	}
-	if !slices.EqualFunc(without(f.entries, key), without(next.entries, key), sameEntry) || (next.find(key) != nil) != (lines != "") {
+	if !slices.EqualFunc(f.others(key), next.others(key), same) || (next.find(key) != nil) != (lines != "") {
 		return damaged("setting "+key+" would change other keys", nil)
 	}
 	*f = next
 	return nil
 }
 
-// span returns the range of a key's lines in the text; the end of the text without such a
-// key. Comments and empty lines before the next key belong to that key.
-func (f *Front) span(key string) (at, end int) {
-	i := slices.IndexFunc(f.entries, func(e entry) bool { return e.is(key) })
+// around returns the text before and after the lines of a key; all is before one that is not
+// there. Comments and empty lines before the next key belong to that key.
+func (f *Front) around(key string) (before, after string) {
+	i := f.index(key)
 	if i < 0 {
-		return len(f.text), len(f.text)
+		return f.text, ""
 	}
-	line, after := 1, strings.Count(f.text, "\n")+2
-	if i+1 < len(f.entries) {
-		after = f.entries[i+1].key.Line
+	lines := strings.SplitAfter(f.text, "\n")
+	start, end := f.nodes[i].Line-1, len(lines)
+	if i+2 < len(f.nodes) {
+		end = max(f.nodes[i+2].Line-1, start)
 	}
-	offset := 0
-	for text := range strings.Lines(f.text) {
-		if line == f.entries[i].key.Line {
-			at = offset
-		}
-		offset += len(text)
-		between := strings.TrimSpace(text) == "" || text[0] == '#'
-		if line >= f.entries[i].key.Line && line < after && !between {
-			end = offset
-		}
-		line++
+	for end > start+1 && (strings.TrimSpace(lines[end-1]) == "" || lines[end-1][0] == '#') {
+		end--
 	}
-	return at, end
+	return strings.Join(lines[:start], ""), strings.Join(lines[end:], "")
 }
 
-func without(entries []entry, key string) []entry {
-	return slices.DeleteFunc(slices.Clone(entries), func(e entry) bool { return e.is(key) })
+// others returns all keys and values but those of a key.
+func (f *Front) others(key string) []*yaml.Node {
+	i := f.index(key)
+	if i < 0 {
+		return f.nodes
+	}
+	return slices.Concat(f.nodes[:i], f.nodes[i+2:])
 }
-
-func sameEntry(a, b entry) bool { return same(a.key, b.key) && same(a.value, b.value) }
 
 // same reports whether two values are equal.
 func same(a, b *yaml.Node) bool {

@@ -17,8 +17,6 @@ type Config struct {
 	Dir string // the folder; required
 	// Create creates a missing folder, accessible only to its owner.
 	Create bool
-	// MaxBytes limits the size of a note; 0 means 1 MiB.
-	MaxBytes int64
 	// MaxNotes limits the number of notes; 0 means no limit. Further ones are refused
 	// with [sequent.CodeQuotaExceeded].
 	MaxNotes int
@@ -31,7 +29,6 @@ type Config struct {
 type Vault struct {
 	root        *os.Root
 	dir         string
-	maxBytes    int64
 	maxNotes    int
 	lockTimeout time.Duration
 	cleaning    sync.Once // removes what killed processes left in tempDir
@@ -57,7 +54,7 @@ func Open(cfg Config) (*Vault, error) {
 	}
 	return &Vault{
 		root: root, dir: cfg.Dir, maxNotes: cfg.MaxNotes,
-		maxBytes: cmp.Or(cfg.MaxBytes, 1<<20), lockTimeout: cmp.Or(cfg.LockTimeout, 10*time.Second),
+		lockTimeout: cmp.Or(cfg.LockTimeout, 10*time.Second),
 	}, nil
 }
 
@@ -66,9 +63,6 @@ func (v *Vault) Close() error { return v.root.Close() }
 
 // Dir returns Config.Dir.
 func (v *Vault) Dir() string { return v.dir }
-
-// MaxBytes returns the limit for the size of a note.
-func (v *Vault) MaxBytes() int64 { return v.maxBytes }
 
 // State opens the folder .sequent of the vault and creates it if necessary. It is for
 // data that can be rebuilt from the notes. The names lock and tmp are taken. The

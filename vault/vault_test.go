@@ -271,10 +271,10 @@ func TestRefusedChangeWritesNothing(t *testing.T) {
 }
 
 func TestLimit(t *testing.T) {
-	dir := t.TempDir()
-	v := openIn(t, vault.Config{Dir: dir, MaxBytes: 100})
-	put(t, dir, "huge.md", strings.Repeat("x", 101))
-	put(t, dir, "full.md", strings.Repeat("x", 100))
+	v, dir := open(t)
+	full := strings.Repeat("x", vault.MaxBytes)
+	put(t, dir, "huge.md", full+"x")
+	put(t, dir, "full.md", full)
 	ctx := t.Context()
 	if _, err := v.Read(ctx, "memory://full"); err != nil {
 		t.Error(err)
@@ -282,13 +282,13 @@ func TestLimit(t *testing.T) {
 	more := func(n *vault.Note) error { n.Body += "x"; return nil }
 	for _, err := range []error{
 		second(v.Read(ctx, "memory://huge")), second(v.Update(ctx, "memory://full", more)),
-		v.Create(ctx, &vault.Note{URI: "memory://new", Body: strings.Repeat("x", 101)}),
+		v.Create(ctx, &vault.Note{URI: "memory://new", Body: full + "x"}),
 	} {
 		if sequent.CodeOf(err) != vault.CodeTooLarge {
 			t.Errorf("%v", err)
 		}
 	}
-	if len(get(t, dir, "full.md")) != 100 {
+	if get(t, dir, "full.md") != full {
 		t.Error("a refused update has changed the note")
 	}
 }

@@ -22,65 +22,58 @@ import (
 // Markdown, symbolic links, and names that begin with a dot. If ctx is cancelled, the
 // last error has the code sequent.CodeCanceled.
 func (v *Vault) Walk(ctx context.Context, folder string) iter.Seq2[Info, error] {
-	folder = path.Clean(folder)
 	return func(yield func(Info, error) bool) {
-		if err := v.isFolder(folder); err != nil {
-			if !errors.Is(err, fs.ErrNotExist) {
-				yield(Info{}, wrap(err, URI(scheme+folder)))
-			}
-			return
+		folder := path.Clean(folder)
+		err := v.isFolder(folder)
+		switch {
+		case err == nil:
+			v.walk(ctx, folder, yield)
+		case !errors.Is(err, fs.ErrNotExist):
+			yield(Info{}, wrap(err, URI(scheme+folder)))
 		}
-		_ = fs.WalkDir(v.root.FS(), folder, func(p string, e fs.DirEntry, err error) error {
-			if err == nil {
-				err = ctx.Err()
-			}
-			var info Info
-			switch {
-			case err == nil && p == folder:
-				return nil
-			case err == nil && (e.Name()[0] == '.' || !e.IsDir() && !(e.Type().IsRegular() && isNote(e.Name()))):
-				return skip(e)
-			case err == nil:
-				info, err = infoOfEntry(p, e)
-			}
-			switch {
-			case errors.Is(err, fs.ErrNotExist), err == nil && info.URI == "": // removed since, or a folder
-				return nil
-			case !yield(info, wrap(err, URI(scheme+p))), ctx.Err() != nil:
-				return fs.SkipAll
-			case err != nil && e != nil:
-				return skip(e)
-			}
-			return nil
-		})
 	}
 }
 
-// skip leaves out an entry of a folder.
-func skip(e fs.DirEntry) error {
-	if e.IsDir() {
-		return fs.SkipDir
+// walk yields the notes in a folder, and reports whether to continue.
+func (v *Vault) walk(ctx context.Context, folder string, yield func(Info, error) bool) bool {
+	entries, err := fs.ReadDir(v.root.FS(), folder)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) && !yield(Info{}, wrap(err, URI(scheme+folder))) {
+		return false
 	}
-	return nil
-}
-
-// infoOfEntry returns the state of a note; nothing for a folder.
-func infoOfEntry(p string, e fs.DirEntry) (Info, error) {
-	why := badName(e.Name())
-	if len(p) > maxPathBytes {
-		why = fmt.Sprintf("its path is longer than %d bytes", maxPathBytes)
+	for _, e := range entries {
+		if ctx.Err() != nil {
+			yield(Info{}, wrap(ctx.Err(), scheme))
+			return false
+		}
+		if e.Name()[0] == '.' || !e.IsDir() && !(e.Type().IsRegular() && isNote(e.Name())) {
+			continue
+		}
+		p := path.Join(folder, e.Name())
+		why := badName(e.Name())
+		if why == "" && len(p) > maxPathBytes {
+			why = fmt.Sprintf("its path is longer than %d bytes", maxPathBytes)
+		}
+		if why == "" && e.IsDir() {
+			if !v.walk(ctx, p, yield) {
+				return false
+			}
+			continue
+		}
+		var info Info
+		stat, err := e.Info()
+		switch {
+		case why != "":
+			err = sequent.Errorf(CodeInvalidURI, "uri", "rename it", "the file %q is left out: %s", p, why)
+		case errors.Is(err, fs.ErrNotExist): // removed since
+			continue
+		case err == nil:
+			info = infoOf(p, stat)
+		}
+		if !yield(info, wrap(err, URI(scheme+p))) {
+			return false
+		}
 	}
-	switch {
-	case why != "":
-		return Info{}, sequent.Errorf(CodeInvalidURI, "uri", "rename it", "the file %q is left out: %s", p, why)
-	case e.IsDir():
-		return Info{}, nil
-	}
-	info, err := e.Info()
-	if err != nil {
-		return Info{}, err
-	}
-	return infoOf(p, info), nil
+	return true
 }
 
 // Find returns the URI of the note with a name in a folder: directly in it, or else in a

@@ -253,7 +253,7 @@ func match(n *vault.Note, checksum string) error {
 
 // requireLink refuses content that is empty, too long or without a link.
 func (e *Editor) requireLink(c Change) error {
-	if err := e.vault.CheckSize(c.URI, len(c.Content)); err != nil {
+	if err := vault.Check(c.URI, len(c.Content), 0); err != nil {
 		return err
 	}
 	switch {
@@ -279,7 +279,7 @@ func fewLinks(n *vault.Note) error {
 			break
 		}
 	}
-	return vault.CheckLinks(n.URI, count)
+	return vault.Check(n.URI, 0, count)
 }
 
 // join puts a text between two parts of a note, with an empty line on each side.

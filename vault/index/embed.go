@@ -23,33 +23,23 @@ const (
 	maxTexts     = 64   // in one call of the Embedder
 )
 
-// passages divides a note into the texts that get vectors: runs of paragraphs of
-// up to passageBytes, each after the title.
-func (d *document) passages() []string {
-	var out []string
-	var b strings.Builder
-	flush := func() {
-		if text := strings.TrimSpace(b.String()); text != "" && len(out) < maxPassages {
-			out = append(out, d.title+"\n\n"+text)
-		}
-		b.Reset()
-	}
-	for paragraph := range strings.SplitSeq(strings.ReplaceAll(d.text, "\r\n", "\n"), "\n\n") {
-		if b.Len()+len(paragraph) > passageBytes {
-			flush()
-		}
-		for len(paragraph) > passageBytes {
-			cut := passageBytes
-			if i := strings.LastIndexAny(paragraph[:cut], " \n"); i > passageBytes/2 {
+// passages divides a note into the texts that get vectors, each after the title: up to
+// passageBytes, cut between paragraphs or words.
+func (d *document) passages() (out []string) {
+	text := strings.ToValidUTF8(strings.ReplaceAll(d.text, "\r\n", "\n"), "\uFFFD")
+	for text != "" && len(out) < maxPassages {
+		cut := min(len(text), passageBytes)
+		for _, between := range []string{"\n\n", "\n", " "} {
+			if i := strings.LastIndex(text[:cut], between); cut < len(text) && i > passageBytes/2 {
 				cut = i
+				break
 			}
-			b.WriteString(strings.ToValidUTF8(paragraph[:cut], ""))
-			flush()
-			paragraph = paragraph[cut:]
 		}
-		b.WriteString(strings.ToValidUTF8(paragraph, "\uFFFD") + "\n\n")
+		if part := strings.TrimSpace(strings.ToValidUTF8(text[:cut], "")); part != "" {
+			out = append(out, d.title+"\n\n"+part)
+		}
+		text = strings.TrimLeft(text[cut:], "\n ")
 	}
-	flush()
 	if len(out) == 0 {
 		out = append(out, d.title)
 	}
@@ -118,11 +108,7 @@ func (x *Index) ask(ctx context.Context, texts []string) ([][]float32, error) {
 		err = fmt.Errorf("%d vectors for %d texts", len(vectors), len(texts))
 	}
 	for i := 0; i < len(vectors) && err == nil; i++ {
-		if len(vectors[i]) == 0 || len(vectors[i]) != len(vectors[0]) {
-			err = fmt.Errorf("vectors of %d and %d numbers", len(vectors[0]), len(vectors[i]))
-			continue
-		}
-		vectors[i], err = unit(vectors[i])
+		vectors[i], err = unit(vectors[i], len(vectors[0]))
 	}
 	if err != nil {
 		return nil, &sequent.Error{
@@ -133,14 +119,14 @@ func (x *Index) ask(ctx context.Context, texts []string) ([][]float32, error) {
 }
 
 // unit returns a vector of length 1; one of length 0 is near no other and stays.
-func unit(vector []float32) ([]float32, error) {
+func unit(vector []float32, size int) ([]float32, error) {
 	sum := 0.0
 	for _, f := range vector {
 		sum += float64(f) * float64(f)
 	}
 	length := math.Sqrt(sum)
-	if math.IsNaN(length) || math.IsInf(length, 0) {
-		return nil, errors.New("a vector holds NaN or infinity")
+	if len(vector) == 0 || len(vector) != size || math.IsNaN(length) || math.IsInf(length, 0) {
+		return nil, errors.New("a vector has another size than the first, no numbers, or NaN or infinity")
 	}
 	out := make([]float32, len(vector))
 	for i, f := range vector {

@@ -27,8 +27,6 @@ type Embedder interface {
 // A Config configures an [Index].
 type Config struct {
 	Vault *vault.Vault // required
-	// Dir is the folder of the index; empty means .sequent in the vault.
-	Dir string
 	// Embedder enables searches by meaning; nil disables them.
 	Embedder Embedder
 	// Model is the name of the Embedder's model, under which vectors are stored.
@@ -61,10 +59,9 @@ func New(cfg Config) *Index {
 	if cfg.Embedder == nil {
 		cfg.Model = ""
 	}
-	cfg.Dir = cmp.Or(cfg.Dir, filepath.Join(cfg.Vault.Dir(), ".sequent"))
 	cfg.EmbedTimeout = cmp.Or(cfg.EmbedTimeout, 10*time.Second)
 	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
-	return &Index{cfg: cfg, path: filepath.Join(cfg.Dir, "index.db"), scanning: make(chan struct{}, 1)}
+	return &Index{cfg: cfg, path: filepath.Join(cfg.Vault.Dir(), ".sequent", "index.db"), scanning: make(chan struct{}, 1)}
 }
 
 // Close closes the file when the calls in progress have returned. Later calls fail.
@@ -163,24 +160,19 @@ func (x *Index) open(ctx context.Context) (*sql.DB, error) {
 	return db, nil
 }
 
-// create creates an empty file that only the user can read, unless there is a file.
-// SQLite gives its log the same mode.
+// create creates an empty file that only the user can read, unless there is a file. It
+// follows no link out of the folder. SQLite gives its log the same mode.
 func (x *Index) create() error {
-	if x.cfg.Dir == filepath.Join(x.cfg.Vault.Dir(), ".sequent") {
-		root, err := x.cfg.Vault.State() // creates it
-		if err != nil {
-			return err
-		}
-		_ = root.Close()
-	}
-	info, err := os.Lstat(x.path)
-	if err == nil && !info.Mode().IsRegular() {
-		return unavailable("index.db in the folder .sequent of the vault is not an ordinary file", "move it away", nil)
-	}
-	if !errors.Is(err, fs.ErrNotExist) {
+	root, err := x.cfg.Vault.State()
+	if err != nil {
 		return err
 	}
-	return os.WriteFile(x.path, nil, 0o600)
+	defer func() { _ = root.Close() }() // it only names a folder
+	f, err := root.OpenFile("index.db", os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return err
+	}
+	return f.Close()
 }
 
 // discard removes the file. A process that has it open continues with it.

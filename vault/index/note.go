@@ -55,7 +55,7 @@ func newDocument(n *vault.Note) (document, error) {
 	links = slices.DeleteFunc(links, func(l wikilink.Link) bool { return backLink().MatchString(l.Target) })
 	links = append(links, wikilink.Parse([]byte(n.Body))...)
 	d.links = wikilink.Concepts(links)
-	return d, vault.CheckLinks(n.URI, len(links))
+	return d, vault.Check(n.URI, 0, len(links))
 }
 
 var (

@@ -89,11 +89,7 @@ func (q *Query) check() error {
 	q.Mode = modes[mode]
 	q.PageSize = min(max(cmp.Or(q.PageSize, defaultPageSize), 1), maxPageSize)
 	q.Page = max(q.Page, 1)
-	const scheme = "memory://"
-	if n := len(scheme); len(q.Folder) >= n && strings.EqualFold(q.Folder[:n], scheme) {
-		q.Folder = q.Folder[n:]
-	}
-	q.Folder = strings.Trim(strings.ReplaceAll(q.Folder, `\`, "/"), "/ ")
+	q.Folder = strings.Trim(strings.TrimPrefix(strings.ReplaceAll(q.Folder, `\`, "/"), "memory://"), "/ ")
 	q.Tags = normalizeTags(q.Tags)
 	return nil
 }

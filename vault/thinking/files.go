@@ -87,7 +87,7 @@ func newURI(id sequent.ID) (vault.URI, error) {
 //
 // It returns the URI of the note.
 func (f *Files) Write(ctx context.Context, s *sequent.Session) (vault.URI, error) {
-	change := func(n *vault.Note) error { return merge(n, s, f.vault.MaxBytes()) }
+	change := func(n *vault.Note) error { return merge(n, s, vault.MaxBytes) }
 	uri, err := newURI(s.ID())
 	if err == nil && s.Version() > 1 {
 		uri, err = f.Find(ctx, s.ID())
