@@ -23,9 +23,8 @@ type Front struct {
 	text string // between the fences
 	end  string // the second fence, with its line break if there is one
 
-	parsed bool
-	nodes  []*yaml.Node // the keys, each followed by its value
-	err    error
+	nodes []*yaml.Node // the keys, each followed by its value
+	err   error
 }
 
 // maxFrontBytes limits the front matter that is parsed.
@@ -38,19 +37,10 @@ func (f *Front) Present() bool { return f.open != "" }
 func (f *Front) Text() string { return f.text }
 
 // Err returns an error with CodeFrontMatter if the front matter is damaged.
-func (f *Front) Err() error {
-	if !f.parsed {
-		f.parsed = true
-		f.nodes, f.err = parseMapping(f.text)
-	}
-	return f.err
-}
+func (f *Front) Err() error { return f.err }
 
 // Keys returns the keys in the order of the text.
 func (f *Front) Keys() (keys []string) {
-	if f.Err() != nil {
-		return nil
-	}
 	for pair := range slices.Chunk(f.nodes, 2) {
 		keys = append(keys, pair[0].Value)
 	}
@@ -113,8 +103,8 @@ func isLink(n *yaml.Node) bool {
 // Set sets a key to a string, an int, a time, which is written in UTC with milliseconds, or
 // a list of strings. It removes a key whose new value is nil or the empty string.
 func (f *Front) Set(key string, value any) error {
-	if err := f.Err(); err != nil {
-		return err
+	if f.err != nil {
+		return f.err
 	}
 	old := f.find(key)
 	if value == nil || value == "" {
@@ -198,9 +188,6 @@ func damaged(why string, cause error) error {
 
 // index returns the index of a key in nodes; -1 if there is none.
 func (f *Front) index(key string) int {
-	if f.Err() != nil {
-		return -1
-	}
 	for i := 0; i < len(f.nodes); i += 2 {
 		if f.nodes[i].Kind == yaml.ScalarNode && f.nodes[i].Value == key {
 			return i
@@ -230,7 +217,6 @@ func (f *Front) edit(key, lines string) error {
 	}
 	lines = strings.ReplaceAll(lines, "\n", br)
 	next := *f
-	next.parsed = false
 	if next.open == "" {
 		next.open, next.end = fence+br, fence+br
 	}
@@ -239,7 +225,8 @@ func (f *Front) edit(key, lines string) error {
 		lines = br + lines
 	}
 	next.text = before + lines + after
-	if err := next.Err(); err != nil {
+	var err error
+	if next.nodes, err = parseMapping(next.text); err != nil {
 		return damaged("setting "+key+" would make it unreadable", err)
 	}
 	if !slices.EqualFunc(f.others(key), next.others(key), same) || (next.find(key) != nil) != (lines != "") {

@@ -95,6 +95,7 @@ func split(text string) (Front, string) {
 			f.open = line
 		case isFence:
 			f.text, f.end = text[len(f.open):end-len(line)], line
+			f.nodes, f.err = parseMapping(f.text)
 			return f, text[end:]
 		}
 	}

@@ -93,25 +93,19 @@ func infoOf(p string, info fs.FileInfo) Info {
 }
 
 func pathOf(s string) (string, error) {
-	if len(s) < len(scheme) || !strings.EqualFold(s[:len(scheme)], scheme) {
+	begin := min(len(scheme), len(s))
+	p, err := url.PathUnescape(s[begin:])
+	switch {
+	case !strings.EqualFold(s[:begin], scheme):
 		return "", invalidURI(s, "it does not begin with memory://")
+	case strings.ContainsAny(s, "?#"):
+		return "", invalidURI(s, "it holds a ? or a #; in a name write %3F or %23 for it")
+	case strings.Contains(strings.ToUpper(s), "%2F"):
+		return "", invalidURI(s, "a name holds an encoded slash")
+	case err != nil:
+		return "", invalidURI(s, "after a % there are not two hexadecimal digits; write %25 for a percent sign")
 	}
-	rest := s[len(scheme):]
-	if i := strings.IndexAny(rest, "?#"); i >= 0 {
-		return "", invalidURI(s, fmt.Sprintf("it holds a %q; in a name write %%%X for it", rest[i:i+1], rest[i]))
-	}
-	parts := strings.Split(rest, "/")
-	for i, part := range parts {
-		name, err := url.PathUnescape(part)
-		if err != nil {
-			return "", invalidURI(s, "after a % there are not two hexadecimal digits; write %25 for a percent sign")
-		}
-		if strings.Contains(name, "/") {
-			return "", invalidURI(s, "a name holds an encoded slash")
-		}
-		parts[i] = name
-	}
-	return checkPath(strings.Join(parts, "/"), s)
+	return checkPath(p, s)
 }
 
 // checkPath returns the path of a note with its extension. It refuses paths that are

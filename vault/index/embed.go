@@ -51,33 +51,33 @@ func (x *Index) key(text string) string {
 	return fmt.Sprintf("%x", sha256.Sum256([]byte(x.cfg.Model+"\x00"+text)))
 }
 
-// embed asks the Embedder for vectors that are missing, all of them or those of one call,
-// and returns for how many texts it asked. One process embeds at a time.
-func (x *Index) embed(ctx context.Context, progress func(Progress), all bool) (asked int, err error) {
+// embed asks the Embedder for vectors that are missing, all of them or those of one call.
+// One process embeds at a time.
+func (x *Index) embed(ctx context.Context, progress func(Progress), all bool) error {
 	if x.cfg.Embedder == nil {
-		return 0, nil
+		return nil
 	}
 	only := fairlock.New(x.path+"-embed.lock", os.O_CREATE|os.O_RDWR)
 	defer only.Close() //nolint:errcheck // which unlocks in any case
 	if locked, err := only.TryAcquire(); err != nil || !locked {
-		return 0, err
+		return err
 	}
-	for {
+	for done, missing := 0, 1; missing > 0 && (all || done == 0); {
 		var keys, texts []string
-		missing := 0
-		if err := x.view(ctx, func(t *tx) {
+		err := x.view(ctx, func(t *tx) {
 			const lacking = " FROM passages WHERE note IN (SELECT id FROM notes WHERE model = ?) AND key NOT IN (SELECT key FROM vectors)"
 			var key, text string
 			t.each("SELECT DISTINCT key, text"+lacking+" LIMIT ?", []any{x.cfg.Model, maxTexts}, func() {
 				keys, texts = append(keys, key), append(texts, text)
 			}, &key, &text)
 			t.each("SELECT count(DISTINCT key)"+lacking, []any{x.cfg.Model}, nil, &missing)
-		}); err != nil || len(keys) == 0 {
-			return asked, err
+		})
+		if err != nil || missing == 0 {
+			return err
 		}
 		vectors, err := x.ask(ctx, texts)
 		if err != nil {
-			return asked, err
+			return err
 		}
 		if err := x.write(ctx, func(t *tx) {
 			for i, key := range keys {
@@ -85,16 +85,14 @@ func (x *Index) embed(ctx context.Context, progress func(Progress), all bool) (a
 			}
 			t.exec("DELETE FROM vectors WHERE key NOT IN (SELECT key FROM passages)")
 		}); err != nil {
-			return asked, err
+			return err
 		}
-		asked += len(keys)
-		if progress != nil {
-			progress(Progress{"embedding", asked, asked + missing - len(keys)})
-		}
-		if !all {
-			return asked, nil
+		missing -= len(keys)
+		if done += len(keys); progress != nil {
+			progress(Progress{"embedding", done, done + missing})
 		}
 	}
+	return nil
 }
 
 // ask returns vectors of length 1 for texts. An error has the code
@@ -153,7 +151,7 @@ func (x *Index) queryVector(ctx context.Context, q *Query) ([]float32, error) {
 		ctx, cancel = context.WithTimeout(ctx, x.cfg.EmbedTimeout)
 		defer cancel()
 	}
-	if _, err := x.embed(ctx, nil, false); err != nil {
+	if err := x.embed(ctx, nil, false); err != nil {
 		return nil, err
 	}
 	got, err := x.ask(ctx, []string{strings.TrimSpace(q.Text)})

@@ -174,7 +174,7 @@ func (x *Index) addPreviews(ctx context.Context, out *Context) {
 // decide between them.
 func (s *search) addLinked() {
 	const relatedWeight, maxRelated = 0.5, 20
-	for _, concept := range s.request.links {
+	for _, concept := range s.links {
 		var id int64
 		var share float64
 		s.tx.each(`SELECT note, max(share) FROM (
@@ -185,7 +185,7 @@ func (s *search) addLinked() {
 			) GROUP BY note`, []any{concept, maxRead, relatedWeight, maxRelated}, func() {
 			if f := s.found[id]; f != nil {
 				f.hit = f.hit || share == 1
-				f.graph += share / float64(len(s.request.links))
+				f.graph += share / float64(len(s.links))
 			}
 		}, &id, &share)
 	}

@@ -36,8 +36,8 @@ func newDocument(n *vault.Note) (document, error) {
 	d.title = cmp.Or(strings.TrimSpace(front.Get("title")), heading, name)
 	names := slices.Concat([]string{d.title, name}, front.List("aliases"), front.List("alias"))
 	d.tags = normalizeTags(slices.Concat(tags, inline))
-	d.names = normalized(names)
-	d.head = words(distinct(slices.Concat(names, tags)))
+	d.names = distinct(names, wikilink.Normalize)
+	d.head = words(distinct(slices.Concat(names, tags), strings.TrimSpace))
 	text := []string{n.Body}
 	for _, key := range front.Keys() {
 		if !slices.Contains([]string{"title", "aliases", "alias", "tags", "tag"}, key) {
@@ -84,30 +84,15 @@ func scan(body string) (tags []string, heading string) {
 // normalizeTags returns tags in the form in which they are compared: in lower case and
 // without #. A text may hold several tags, separated by commas or spaces.
 func normalizeTags(tags []string) []string {
-	var out []string
-	for _, t := range tags {
-		for _, one := range strings.FieldsFunc(t, func(r rune) bool { return r == ',' || unicode.IsSpace(r) }) {
-			out = append(out, strings.ToLower(strings.Trim(one, "#/")))
-		}
-	}
-	return distinct(out)
+	all := strings.FieldsFunc(strings.Join(tags, " "), func(r rune) bool { return r == ',' || unicode.IsSpace(r) })
+	return distinct(all, func(tag string) string { return strings.ToLower(strings.Trim(tag, "#/")) })
 }
 
-// normalized returns the concepts that names name.
-func normalized(names []string) []string {
-	out := make([]string, len(names))
-	for i, n := range names {
-		out[i] = wikilink.Normalize(n)
-	}
-	return distinct(out)
-}
-
-// distinct returns the texts that are not empty, without repetitions.
-func distinct(texts []string) []string {
-	var out []string
+// distinct returns what texts become, without repetitions and empty texts.
+func distinct(texts []string, become func(string) string) (out []string) {
 	seen := map[string]bool{"": true}
 	for _, s := range texts {
-		if !seen[s] {
+		if s = become(s); !seen[s] {
 			seen[s] = true
 			out = append(out, s)
 		}

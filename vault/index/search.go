@@ -94,24 +94,15 @@ func (q *Query) check() error {
 	return nil
 }
 
-// maxLinks limits how many links of a query are looked up.
-const maxLinks = 64
-
-// A request is a parsed query.
-type request struct {
-	textsearch.Query
-	links []string // at most maxLinks
-}
-
-// parse parses the text of a query.
-func parse(text string) (r request, err error) {
-	r.links = wikilink.Concepts(wikilink.InText(text))
-	r.links = r.links[:min(len(r.links), maxLinks)]
-	r.Query, err = textsearch.Parse(strings.NewReplacer("[[", " ", "]]", " ", "|", " ").Replace(text))
+// parse returns the words and the links of a query, at most 64 of these.
+func parse(text string) (words textsearch.Query, links []string, err error) {
+	const maxLinks = 64
+	links = wikilink.Concepts(wikilink.InText(text))
+	words, err = textsearch.Parse(strings.NewReplacer("[[", " ", "]]", " ", "|", " ").Replace(text))
 	if e, ok := errors.AsType[*textsearch.Error](err); ok {
 		err = invalid("query", e.Msg, e.Fix)
 	}
-	return r, err
+	return words, links[:min(len(links), maxLinks)], err
 }
 
 // Search returns the notes that match a query, best first. It first indexes the notes that
@@ -124,7 +115,7 @@ func (x *Index) Search(ctx context.Context, q Query, progress func(Progress)) (o
 	if err := q.check(); err != nil {
 		return out, err
 	}
-	request, err := parse(q.Text)
+	words, links, err := parse(q.Text)
 	if err != nil && q.Mode != Semantic {
 		return out, err
 	}
@@ -133,7 +124,7 @@ func (x *Index) Search(ctx context.Context, q Query, progress func(Progress)) (o
 			"a semantic search needs an embedding model, and none is configured")
 	}
 	err = x.current(ctx, progress, func(Report) (err error) {
-		s := search{index: x, query: &q, request: request, found: make(map[int64]*found)}
+		s := search{index: x, query: &q, words: words, links: links, found: make(map[int64]*found)}
 		out = Results{Mode: q.Mode, Page: q.Page, PageSize: q.PageSize}
 		if x.cfg.Embedder != nil && q.Mode != FullText {
 			s.vector, err = x.queryVector(ctx, &q)
@@ -155,14 +146,15 @@ func (x *Index) Search(ctx context.Context, q Query, progress func(Progress)) (o
 
 // A search is one call of Search.
 type search struct {
-	index   *Index
-	tx      *tx
-	query   *Query
-	request request
-	vector  []float32         // of the query; nil if meaning does not count
-	notes   float64           // in the index
-	rarest  []textsearch.Term // the request's terms, those of the fewest notes first
-	found   map[int64]*found  // notes that may be hits: by folder, tags, quoted and excluded terms
+	index  *Index
+	tx     *tx
+	query  *Query
+	words  textsearch.Query
+	links  []string
+	vector []float32         // of the query; nil if meaning does not count
+	notes  float64           // in the index
+	rarest []textsearch.Term // the terms of words, those of the fewest notes first
+	found  map[int64]*found  // notes that may be hits: by folder, tags, quoted and excluded terms
 }
 
 // A found note is a candidate with its scores.
@@ -228,12 +220,12 @@ func (s *search) addCandidates() {
 	for _, tag := range s.query.Tags {
 		and("(instr(tags, ?) OR instr(tags, ?))", " "+tag+" ", " "+tag+"/")
 	}
-	for _, t := range s.request.Wanted() {
+	for _, t := range s.words.Wanted() {
 		if t.Quoted {
 			and("id IN (SELECT rowid FROM words WHERE words MATCH ?)", expression(t))
 		}
 	}
-	for _, t := range s.request.Unwanted() {
+	for _, t := range s.words.Unwanted() {
 		and("id NOT IN (SELECT rowid FROM words WHERE words MATCH ?)", expression(t))
 	}
 	var id int64
@@ -260,7 +252,7 @@ func (s *search) addMatches() {
 	}
 	var terms []hits
 	all := 0.0
-	for _, t := range s.request.Wanted() {
+	for _, t := range s.words.Wanted() {
 		h := hits{term: t}
 		var m match
 		s.tx.each("SELECT rowid, -bm25(words, 3, 1) FROM words WHERE words MATCH ?", []any{expression(t)}, func() {
@@ -300,7 +292,7 @@ func (s *search) hit(ctx context.Context, f *found) Hit {
 			show = append(show, t)
 		}
 	}
-	h.Snippet, _ = excerpt(s.index.body(ctx, h.URI), show, s.request.links)
+	h.Snippet, _ = excerpt(s.index.body(ctx, h.URI), show, s.links)
 	return h
 }
 
@@ -316,11 +308,11 @@ func (x *Index) body(ctx context.Context, uri vault.URI) string {
 // Excerpt returns the piece of a text that a search with the query would show, at most
 // 200 characters in one line, and whether it has a word of the query.
 func Excerpt(text, query string) (piece string, matches bool) {
-	r, err := parse(query)
+	words, links, err := parse(query)
 	if err != nil {
 		return "", false
 	}
-	return excerpt(text, r.Wanted(), r.links)
+	return excerpt(text, words.Wanted(), links)
 }
 
 // markup is what says nothing in a snippet: the marks of headings, the ids of blocks, and

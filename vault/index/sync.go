@@ -25,7 +25,6 @@ type Report struct {
 	Orphans   int `json:"orphans"`   // concepts without a relation
 
 	Unreadable []error `json:"-"` // for each note or folder that was left out, a *sequent.Error that names it
-	Embedded   int     `json:"-"` // texts sent to the embedding model
 	Warning    string  `json:"-"` // why the index lacks vectors; empty if it does not
 	Partial    bool    `json:"-"` // Relations is too low: counting them all would take too long
 }
@@ -46,8 +45,7 @@ type Progress struct {
 func (x *Index) Sync(ctx context.Context, progress func(Progress)) (report Report, err error) {
 	err = x.current(ctx, progress, func(r Report) error {
 		report = r
-		asked, err := x.embed(ctx, progress, true)
-		report.Embedded = asked
+		err := x.embed(ctx, progress, true)
 		if sequent.CodeOf(err) == CodeEmbeddingsFailed {
 			x.cfg.Log.WarnContext(ctx, "the embedding model did not answer", "error", err)
 			report.Warning = "the embedding model did not answer; searches by meaning miss some notes until a later sync"

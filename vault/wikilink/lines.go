@@ -11,28 +11,10 @@ import (
 // lines have their line breaks.
 func Lines(markdown string) iter.Seq2[int, string] {
 	return func(yield func(int, string) bool) {
-		for l := range lines(markdown) {
-			if !yield(l.at, l.text) {
-				return
-			}
-		}
-	}
-}
-
-// A line is a line of a Markdown text that is not code.
-type line struct {
-	at    int
-	text  string
-	first bool // of a paragraph, an item or a heading
-}
-
-func lines(markdown string) iter.Seq[line] {
-	return func(yield func(line) bool) {
 		var b block
 		at := 0
 		for text := range strings.Lines(markdown) {
-			code, first := b.next(text)
-			if !code && !yield(line{at, text, first}) {
+			if code, _ := b.next(text); !code && !yield(at, text) {
 				return
 			}
 			at += len(text)
@@ -89,11 +71,11 @@ func (b *block) next(text string) (code, first bool) {
 	switch {
 	case c.column >= b.item+tab && !b.open:
 		return true, false
-	case c.begins("`~") && fence().MatchString(c.text):
+	case fence().MatchString(c.text):
 		b.fence = c.text[:len(c.text)-len(strings.TrimLeft(c.text, c.text[:1]))]
 		b.open = false
 		return true, false
-	case c.begins("#") && heading().MatchString(c.text):
+	case heading().MatchString(c.text):
 		b.open = false
 		return false, true
 	}
@@ -107,11 +89,6 @@ type cursor struct {
 	text   string
 	column int // from the text of the innermost quote
 	item   int // the column of the text of the item that enter has entered
-}
-
-// begins reports whether the rest begins with one of some bytes. An expression takes longer to tell.
-func (c *cursor) begins(with string) bool {
-	return c.text != "" && strings.IndexByte(with, c.text[0]) >= 0
 }
 
 // space skips white space.
@@ -137,9 +114,6 @@ func (c *cursor) quotes() (n int) {
 
 // enter skips the marker of an item, and reports whether there is one.
 func (c *cursor) enter() bool {
-	if !c.begins("-+*0123456789") {
-		return false
-	}
 	m := strings.TrimRight(marker().FindString(c.text), " \t")
 	if m == "" {
 		return false

@@ -94,17 +94,21 @@ func Parse(markdown []byte) []Link { return slices.Collect(All(string(markdown))
 // All yields what [Parse] returns. The text behind the last link that is asked for is not read.
 func All(markdown string) iter.Seq[Link] {
 	return func(yield func(Link) bool) {
-		begin, end := 0, 0 // of a paragraph, in which code can extend over lines
-		for l := range lines(markdown) {
-			if l.first || l.at != end {
-				if !each(markdown[begin:end], begin, yield) {
+		var b block
+		begin, at := 0, 0 // of a paragraph, in which code can extend over lines, and of the line
+		for line := range strings.Lines(markdown) {
+			code, first := b.next(line)
+			if code || first {
+				if !each(markdown[begin:at], begin, yield) {
 					return
 				}
-				begin = l.at
+				begin = at
 			}
-			end = l.at + len(l.text)
+			if at += len(line); code {
+				begin = at
+			}
 		}
-		each(markdown[begin:end], begin, yield)
+		each(markdown[begin:], begin, yield)
 	}
 }
 
