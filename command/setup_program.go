@@ -280,9 +280,9 @@ func (p *program) handshake(ctx context.Context, s setup.Server) (c contact, err
 	}
 	if err == nil {
 		c.name, c.version = server.Server()
-		specs, failed := server.ListTools(ctx)
-		for _, spec := range specs {
-			c.tools = append(c.tools, spec.Name)
+		tools, failed := server.Tools(ctx)
+		for _, t := range tools {
+			c.tools = append(c.tools, t.Name)
 		}
 		_ = server.Close() // it has answered
 		err = failed

@@ -5,11 +5,21 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"unicode/utf8"
 
 	"github.com/sequent-dev/sequent/internal/jsonscan"
 	"github.com/sequent-dev/sequent/tool"
 )
+
+// room returns an error if a reply of some bytes or more is too long.
+func (r *request) room(bytes int) error {
+	if r.MaxReply <= 0 || bytes <= r.MaxReply {
+		return nil
+	}
+	return &rpcError{Code: codeInternal, Message: fmt.Sprintf(
+		"the request was carried out, but its reply has %d bytes or more, of at most %d, and cannot be sent: ask for less", bytes, r.MaxReply)}
+}
 
 // A callResult is the result of tools/call.
 type callResult struct {

@@ -89,7 +89,7 @@ func (c *connection) hear(m *message) {
 		c.learnRoot(m)
 	case m.Kind != kindNotification:
 	case m.Method == methodCancelled:
-		if id := m.Cancelled(); id != nil {
+		if id := m.cancelled(); id != nil {
 			c.cancel(id)
 		}
 	case m.Method == methodInitialized, m.Method == methodRootsChanged:
@@ -121,10 +121,16 @@ func (c *connection) learnRoot(m *message) {
 }
 
 // introduce takes what the client says in the handshake.
-func (c *connection) introduce(info clientInfo, can capabilities, version string) {
+func (c *connection) introduce(info *clientInfo, can *capabilities, version string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.info, c.can, c.version = info, can, version
+	c.version = version
+	if info != nil {
+		c.info = *info
+	}
+	if can != nil {
+		c.can = *can
+	}
 }
 
 // client returns the description and the directory of the client, for a call.

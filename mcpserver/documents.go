@@ -2,6 +2,7 @@ package mcpserver
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/url"
@@ -31,25 +32,30 @@ func newTemplate(t *dialect.Template) template {
 	return template{t, before, name, after, slashes}
 }
 
-// value returns the value of the variable in a URI, and false if the URI does not match
-// the template.
-func (t *template) value(uri string) (string, bool) {
-	inner, begins := strings.CutPrefix(uri, t.before)
-	inner, ends := strings.CutSuffix(inner, t.after)
-	if !begins || !ends || strings.Contains(inner, "/") && !t.slashes {
-		return "", false
+// template returns the template that a URI matches, and the value of its variable; nil if there is none.
+func (s *Server) template(uri string) (*template, string) {
+	for i := range s.templates {
+		t := &s.templates[i]
+		inner, begins := strings.CutPrefix(uri, t.before)
+		inner, ends := strings.CutSuffix(inner, t.after)
+		value, err := url.PathUnescape(inner)
+		if begins && ends && err == nil && value != "" && (t.slashes || !strings.Contains(inner, "/")) {
+			return t, value
+		}
 	}
-	value, err := url.PathUnescape(inner)
-	return value, err == nil && value != ""
+	return nil, ""
 }
 
 // A document is the content of a resource.
 type document struct {
-	URI  string `json:"uri"`
-	MIME string `json:"mimeType,omitempty"`
-	Text string `json:"text"`
-	Meta any    `json:"_meta,omitempty"`
+	URI  string          `json:"uri"`
+	MIME string          `json:"mimeType,omitempty"`
+	Text string          `json:"text"`
+	Meta json.RawMessage `json:"_meta,omitempty"`
 }
+
+// appPage is the _meta of a page.
+var appPage = json.RawMessage(`{"ui":{"permissions":{"clipboardWrite":{}},"prefersBorder":true}}`)
 
 // uriParams are the params of methods about one document.
 type uriParams struct{ URI string }
@@ -64,13 +70,11 @@ func (s *Server) readResource(ctx context.Context, r *request) (any, error) {
 		return nil, err
 	}
 	d := document{URI: escaped(p.URI)}
-	d.MIME, d.Text, err = s.document(ctx, r.Caller, d.URI)
-	switch {
-	case errors.Is(err, sequent.ErrNotFound):
-		return nil, noResource(p.URI, r.Modern)
-	case err != nil:
-		return nil, err
-	case d.MIME == appMIME:
+	d.MIME, d.Text, err = s.read(ctx, r.Caller, d.URI)
+	if err != nil {
+		return nil, notFound(err, p.URI, r.Modern)
+	}
+	if d.MIME == appMIME {
 		d.Meta = appPage
 	}
 	// A document can be private, and changes with every call.
@@ -80,23 +84,21 @@ func (s *Server) readResource(ctx context.Context, r *request) (any, error) {
 	}{cacheable{0, "private"}, []document{d}}, r.room(len(d.Text))
 }
 
-// document returns the document at a URI. The error matches sequent.ErrNotFound if there
+// read returns the document at a URI. The error matches sequent.ErrNotFound if there
 // is none.
-func (s *Server) document(ctx context.Context, c tool.Caller, uri string) (mime, text string, err error) {
-	for _, r := range s.dialect.Resources {
+func (s *Server) read(ctx context.Context, c tool.Caller, uri string) (mime, text string, err error) {
+	for _, r := range s.config.Dialect.Resources {
 		if r.URI == uri {
 			text, err = r.Read(ctx, c)
 			return r.MIME, text, err
 		}
 	}
-	for i := range s.templates {
-		t := &s.templates[i]
-		if value, ok := t.value(uri); ok {
-			text, err = t.Read(ctx, c, value)
-			return t.MIME, text, err
-		}
+	t, value := s.template(uri)
+	if t == nil {
+		return "", "", sequent.ErrNotFound
 	}
-	return "", "", sequent.ErrNotFound
+	text, err = t.Read(ctx, c, value)
+	return t.MIME, text, err
 }
 
 // watch calls changed each time the document at a URI has changed, until the returned
@@ -104,13 +106,11 @@ func (s *Server) document(ctx context.Context, c tool.Caller, uri string) (mime,
 // last call. Changed must not block. The error matches sequent.ErrNotFound if there is no
 // such document, or if its changes are not reported.
 func (s *Server) watch(ctx context.Context, c tool.Caller, uri string, changed func(gone bool)) (stop func(), err error) {
-	for i := range s.templates {
-		t := &s.templates[i]
-		if value, ok := t.value(uri); ok && t.Template.Watch != nil {
-			return t.Template.Watch(ctx, c, value, changed)
-		}
+	t, value := s.template(uri)
+	if t == nil || t.Watch == nil {
+		return nil, sequent.ErrNotFound
 	}
-	return nil, sequent.ErrNotFound
+	return t.Watch(ctx, c, value, changed)
 }
 
 // subscribe answers resources/subscribe.
@@ -119,10 +119,7 @@ func (s *Server) subscribe(ctx context.Context, r *request) (any, error) {
 	if err == nil {
 		err = r.conn.subscriptions.add(ctx, r.Caller, p.URI)
 	}
-	if errors.Is(err, sequent.ErrNotFound) {
-		err = noResource(p.URI, r.Modern)
-	}
-	return struct{}{}, err
+	return struct{}{}, notFound(err, p.URI, r.Modern)
 }
 
 // unsubscribe answers resources/unsubscribe.
@@ -148,8 +145,11 @@ func escaped(uri string) string {
 	return b.String()
 }
 
-// noResource returns the error of the era for a URI without a document.
-func noResource(uri string, modern bool) *rpcError {
+// notFound returns the error of the era for a URI without a document, if err matches sequent.ErrNotFound, else err.
+func notFound(err error, uri string, modern bool) error {
+	if !errors.Is(err, sequent.ErrNotFound) {
+		return err
+	}
 	code := codeNoResource
 	if modern {
 		code = codeInvalidParams

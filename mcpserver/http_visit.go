@@ -201,7 +201,7 @@ func (v *visit) report() {
 	case v.told:
 	case v.seen != nil:
 		v.seen.Status = v.status
-		v.seen.End(v.fault)
+		v.seen.finish(v.fault)
 	default:
 		server, dialect := v.h.first, ""
 		if v.server != nil {

@@ -2,11 +2,25 @@ package mcpserver
 
 import (
 	"bytes"
+	"cmp"
+	"context"
 	"encoding/json"
 	"unicode/utf8"
 
 	"github.com/sequent-dev/sequent/internal/jsonscan"
+	"github.com/sequent-dev/sequent/internal/limits"
 )
+
+// firstModern is the first version of the protocol without a handshake: the _meta of each
+// request has everything that a server needs. lastHandshake is the newest one with a handshake.
+const (
+	firstModern   = "2026-07-28"
+	lastHandshake = "2025-11-25"
+)
+
+// versions returns the versions of the protocol that are served, newest first. 2025-03-26 is not
+// one of them: it demands batches, which no other version has.
+func versions() []string { return []string{firstModern, lastHandshake, "2025-06-18", "2024-11-05"} }
 
 // A kind is the kind of a message.
 type kind int
@@ -16,7 +30,7 @@ const (
 	kindIgnored      kind = iota // malformed, and no reply is expected
 	kindRequest                  // expects exactly one reply
 	kindNotification             // expects none
-	kindRefused                  // Message.Fault is its reply
+	kindRefused                  // message.Fault is its reply
 	kindResponse                 // of the client to a request of the server
 )
 
@@ -40,8 +54,7 @@ type meta struct {
 	Client        json.RawMessage // description of the client; nil if absent
 	ProgressToken json.RawMessage // nil if absent
 	Codex         json.RawMessage // what the client Codex says of a call; nil if absent
-	TraceParent   json.RawMessage // of W3C Trace Context; nil if absent
-	TraceState    json.RawMessage // of W3C Trace Context; nil if absent
+	Trace         TraceContext
 }
 
 // The members of _meta that the protocol defines.
@@ -55,10 +68,10 @@ const (
 	metaText     = "dev.sequent/text"
 	metaProgress = "progressToken"
 	metaCodex    = "x-codex-turn-metadata"
-
-	metaTraceParent = "traceparent"
-	metaTraceState  = "tracestate"
 )
+
+// longMessage is the length in bytes from which on a message takes long to read.
+const longMessage = 16 << 10
 
 // Modern reports whether the message is a request whose _meta names [firstModern] or a
 // later version.
@@ -71,7 +84,24 @@ type parts struct {
 	reply                       bool // there is a result or an error
 }
 
-// Parse reads a message.
+// parseIn is [parseMessage] for a client with limits: a long message takes the turn before it is read.
+// If it gets none, it is refused.
+func parseIn(ctx context.Context, line []byte, turn *limits.Turn) message {
+	if len(line) < longMessage {
+		return parseMessage(line)
+	}
+	err := turn.Take(ctx)
+	if err == nil {
+		return parseMessage(line)
+	}
+	p := partsOf(bytes.Trim(line, jsonscan.Space)) // as far as it can be told without reading all of it
+	if p.method == nil || !isID(p.id) || !utf8.Valid(p.id) {
+		return message{} // no reply is expected
+	}
+	return message{Kind: kindRefused, ID: p.id, Fault: cmp.Or(refused(err), errCancelled)}
+}
+
+// parseMessage reads a message.
 func parseMessage(line []byte) message {
 	line = bytes.Trim(line, jsonscan.Space)
 	switch {
@@ -83,12 +113,17 @@ func parseMessage(line []byte) message {
 		return message{Kind: kindRefused, Fault: errNotObject}
 	}
 	p, valid := partsOf(line), utf8.Valid(line)
-	method, named := methodIn(p.method)
-	m := message{Method: method, Params: p.params, Lone: jsonscan.LoneSurrogate(line)}
+	method, named := jsonscan.Text(p.method)
+	version, _ := jsonscan.Text(p.version)
+	name := methodCall // of nearly all messages, without an allocation
+	if string(method) != name {
+		name = string(method)
+	}
+	m := message{Method: name, Params: p.params, Lone: jsonscan.LoneSurrogate(line)}
 	if p.method == nil && p.reply || named && p.id == nil {
 		// Never reply to an invalid notification or response: two peers could loop.
 		switch {
-		case !isVersion2(p.version) || !valid:
+		case string(version) != "2.0" || !valid:
 		case named:
 			m.Kind = kindNotification
 		case p.reply:
@@ -105,7 +140,7 @@ func parseMessage(line []byte) message {
 		m.Fault = errNotUTF8
 	case p.id != nil && m.ID == nil:
 		m.Fault = errID
-	case !isVersion2(p.version):
+	case string(version) != "2.0":
 		m.Fault = errVersion
 	case p.method == nil:
 		m.Fault = errNoMethod
@@ -140,54 +175,90 @@ func partsOf(line []byte) (p parts) {
 
 // metaOf returns the _meta of params.
 func metaOf(params json.RawMessage) (m meta) {
-	for member, value := range jsonscan.Members(params) {
-		if string(member) != "_meta" {
-			continue
-		}
-		m = meta{Malformed: value[0] != '{' && value[0] != 'n'}
-		for member, value := range jsonscan.Members(value) {
-			switch string(member) {
-			case metaVersion:
-				m.Version = version(value)
-			case metaCapabilities:
-				m.Capabilities = value
-			case metaClient:
-				m.Client = value
-			case metaProgress:
-				m.ProgressToken = value
-			case metaCodex:
-				m.Codex = value
-			case metaTraceParent:
-				m.TraceParent = value
-			case metaTraceState:
-				m.TraceState = value
-			}
+	raw := member(params, "_meta")
+	m.Malformed = raw != nil && !isObject(raw) && !isNull(raw)
+	for member, value := range jsonscan.Members(raw) {
+		switch string(member) {
+		case metaVersion:
+			m.Version = text(value)
+		case metaCapabilities:
+			m.Capabilities = value
+		case metaClient:
+			m.Client = value
+		case metaProgress:
+			m.ProgressToken = value
+		case metaCodex:
+			m.Codex = value
+		case "traceparent":
+			m.Trace.Parent = text(value)
+		case "tracestate":
+			m.Trace.State = text(value)
 		}
 	}
 	return m
 }
 
-// version returns the version in raw. It does not allocate for the version of nearly all
-// requests.
-func version(raw json.RawMessage) string {
-	if string(raw) == `"`+firstModern+`"` {
-		return firstModern
+// subjectOf returns the name of the subject of a request, which the header Mcp-Name
+// repeats, and whether requests with that method have one.
+func subjectOf(m *message) (name string, ok bool) {
+	switch m.Method {
+	case methodCall, methodPrompt:
+		return text(member(m.Params, "name")), true
+	case methodRead:
+		return text(member(m.Params, "uri")), true
 	}
-	return text(raw)
+	return "", false
 }
 
-// methodIn returns the method in raw, and false if raw is not a string.
-func methodIn(raw json.RawMessage) (string, bool) {
-	if string(raw) == `"`+methodCall+`"` {
-		return methodCall, true
+// cancelled returns the id of the request that a notification cancels; nil if it has none.
+func (m *message) cancelled() json.RawMessage {
+	if id := member(m.Params, "requestId"); isID(id) {
+		return id
 	}
-	text, ok := jsonscan.Text(raw)
-	return string(text), ok
+	return nil
 }
 
-func isVersion2(raw json.RawMessage) bool {
-	if string(raw) == `"2.0"` {
-		return true
+// decode decodes the params of a request. Members of the wrong type are invalid params.
+func decode[P any](r *request) (p P, err error) {
+	if r.Params != nil && json.Unmarshal(r.Params, &p) != nil {
+		return p, badParams(r)
 	}
-	return text(raw) == "2.0"
+	return p, nil
+}
+
+// member returns the value of a member of an object, the last of that name; nil if there is none.
+func member(object json.RawMessage, name string) (found json.RawMessage) {
+	for member, value := range jsonscan.Members(object) {
+		if string(member) == name {
+			found = value
+		}
+	}
+	return found
+}
+
+// text returns a JSON string, or "".
+func text(raw json.RawMessage) string {
+	s, _ := jsonscan.Text(raw)
+	return string(s)
+}
+
+// isBlank reports whether a line has nothing but white space.
+func isBlank(line []byte) bool { return len(bytes.Trim(line, jsonscan.Space)) == 0 }
+
+func isNull(raw json.RawMessage) bool   { return string(raw) == "null" }
+func isObject(raw json.RawMessage) bool { return len(raw) > 0 && raw[0] == '{' }
+
+// isID reports whether raw can be the id of a request, or the token of its
+// progress: a string or a number.
+func isID(raw json.RawMessage) bool {
+	return len(raw) > 0 && (raw[0] == '"' || raw[0] == '-' || '0' <= raw[0] && raw[0] <= '9')
+}
+
+// idKey returns a key that is equal for all spellings of an id. Numbers are compared as
+// they are written.
+func idKey(id json.RawMessage) string {
+	if s, ok := jsonscan.Text(id); ok {
+		return "s" + string(s)
+	}
+	return "n" + string(id)
 }

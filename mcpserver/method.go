@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 
-	"github.com/sequent-dev/sequent/internal/jsonscan"
 	"github.com/sequent-dev/sequent/internal/limits"
 	"github.com/sequent-dev/sequent/tool"
 )
@@ -26,25 +25,25 @@ type request struct {
 	MaxReply int
 	// Notify sends a notification of the call's progress, a line; nil if the client cannot
 	// be told.
-	Notify       func(line []byte)
+	Notify func(line []byte)
+
 	client       clientInfo // of a request of the modern era, as are the capabilities
 	capabilities capabilities
 }
 
-// Methods that transports and connections handle themselves.
+// Methods that are named elsewhere, and notifications.
 const (
 	methodInitialize = "initialize"
 	methodPing       = "ping"
 	methodListen     = "subscriptions/listen"
 	methodDiscover   = "server/discover"
-	methodCancelled  = "notifications/cancelled"
+	methodCall       = "tools/call"
+	methodRead       = "resources/read"
+	methodPrompt     = "prompts/get"
 
+	methodCancelled    = "notifications/cancelled"
 	methodInitialized  = "notifications/initialized"
 	methodRootsChanged = "notifications/roots/list_changed"
-
-	methodCall   = "tools/call"
-	methodRead   = "resources/read"
-	methodPrompt = "prompts/get"
 )
 
 // A method answers requests in one or both eras.
@@ -52,7 +51,7 @@ type method struct {
 	// answer returns the result, a JSON object without the members that each result of the
 	// era has.
 	answer      func(s *Server, ctx context.Context, r *request) (any, error)
-	feature     feature // that the server must have
+	offer       string // what the dialect must have, by its name in Server.offers
 	eras        eras
 	needsParams bool
 	traced      bool // it depends on where the request comes from
@@ -67,21 +66,21 @@ const (
 	modernEra         // only since 2026-07-28
 )
 
-// methods has the methods of the protocol. methodListen is answered by the connection,
-// after checkListen.
+// methods has the methods of the protocol. methodListen is answered by the connection, after
+// checkListen.
 var methods = map[string]method{
-	methodCall:                 {answer: (*Server).callTool, feature: tools, needsParams: true, traced: true},
-	"tools/list":               {answer: (*Server).list, feature: tools},
-	methodRead:                 {answer: (*Server).readResource, feature: resources, needsParams: true, traced: true},
-	"resources/list":           {answer: (*Server).list, feature: resources},
-	"resources/templates/list": {answer: (*Server).list, feature: resources},
-	"resources/subscribe":      {answer: (*Server).subscribe, feature: watches, eras: handshakeEra, needsParams: true},
-	"resources/unsubscribe":    {answer: (*Server).unsubscribe, feature: watches, eras: handshakeEra, needsParams: true},
-	methodPrompt:               {answer: (*Server).getPrompt, feature: prompts, needsParams: true, traced: true},
-	"prompts/list":             {answer: (*Server).list, feature: prompts},
-	"skills/list":              {answer: (*Server).list, feature: skills},
-	"skills/get":               {answer: (*Server).getSkill, feature: skills, needsParams: true},
-	"completion/complete":      {answer: (*Server).complete, feature: completions, needsParams: true, traced: true},
+	methodCall:                 {answer: (*Server).callTool, offer: "tools", needsParams: true, traced: true},
+	"tools/list":               {answer: (*Server).list, offer: "tools"},
+	methodRead:                 {answer: (*Server).readResource, offer: "resources", needsParams: true, traced: true},
+	"resources/list":           {answer: (*Server).list, offer: "resources"},
+	"resources/templates/list": {answer: (*Server).list, offer: "resources"},
+	"resources/subscribe":      {answer: (*Server).subscribe, offer: "subscribe", eras: handshakeEra, needsParams: true},
+	"resources/unsubscribe":    {answer: (*Server).unsubscribe, offer: "subscribe", eras: handshakeEra, needsParams: true},
+	methodPrompt:               {answer: (*Server).getPrompt, offer: "prompts", needsParams: true, traced: true},
+	"prompts/list":             {answer: (*Server).list, offer: "prompts"},
+	"skills/list":              {answer: (*Server).list, offer: "skills"},
+	"skills/get":               {answer: (*Server).getSkill, offer: "skills", needsParams: true},
+	"completion/complete":      {answer: (*Server).complete, offer: "completions", needsParams: true, traced: true},
 	methodListen:               {eras: modernEra, needsParams: true},
 	methodDiscover:             {answer: (*Server).discover, eras: modernEra},
 	methodInitialize:           {answer: (*Server).initialize, eras: handshakeEra, needsParams: true},
@@ -114,18 +113,12 @@ func (s *Server) answer(ctx context.Context, line []byte, r *request) (reply []b
 	return reply, fault
 }
 
-// guard calls f, a part of answering a request. It returns the error for the client if f
-// fails or panics.
-func (s *Server) guard(ctx context.Context, r *request, f func() error) (fault *rpcError) {
-	defer func() {
-		if p := recover(); p != nil {
-			fault = s.panicked(ctx, r, p)
-		}
-	}()
-	if err := f(); err != nil {
-		return s.fault(ctx, r, err)
+// of returns the server that answers a request: clients that show pages are offered more.
+func (s *Server) of(r *request) *Server {
+	if s.apps == nil || !r.showsApps() {
+		return s
 	}
-	return nil
+	return s.apps
 }
 
 // find returns the method of a request, or the error if it is not served.
@@ -140,9 +133,9 @@ func (s *Server) find(r *request) (method, *rpcError) {
 	}
 	m, ok := methods[r.Method]
 	switch {
-	case !ok && isNotification(r):
+	case !ok && r.isNotification():
 		return m, invalidRequest(r.Method + " is a notification and has no id")
-	case !ok, r.Modern && m.eras == handshakeEra, !r.Modern && m.eras == modernEra, !s.of(r).has(m.feature):
+	case !ok, r.Modern && m.eras == handshakeEra, !r.Modern && m.eras == modernEra, !s.of(r).offers[m.offer]:
 		return m, methodNotFound(r.Method)
 	case m.needsParams && (r.Params == nil || isNull(r.Params)):
 		return m, invalidRequest(r.Method + " needs params")
@@ -153,7 +146,7 @@ func (s *Server) find(r *request) (method, *rpcError) {
 }
 
 // isNotification reports whether a request has the method of a notification.
-func isNotification(r *request) bool {
+func (r *request) isNotification() bool {
 	switch r.Method {
 	case methodCancelled, "notifications/progress":
 		return true
@@ -163,8 +156,20 @@ func isNotification(r *request) bool {
 	return false
 }
 
+// discover answers server/discover.
+func (s *Server) discover(context.Context, *request) (any, error) {
+	return struct {
+		cacheable
+		Versions     []string        `json:"supportedVersions"`
+		Capabilities json.RawMessage `json:"capabilities"`
+		Instructions string          `json:"instructions,omitempty"`
+	}{cached, versions(), s.capabilities, s.config.Dialect.Instructions}, nil
+}
+
+func (s *Server) ping(context.Context, *request) (any, error) { return struct{}{}, nil }
+
 // checkListen reads the params of subscriptions/listen: the URIs of the documents whose
-// changes are reported. Package conn answers the request, because its reply ends with
+// changes are reported. The connection answers the request, because its reply ends with
 // the subscription.
 func (s *Server) checkListen(r *request) (uris []string, fault *rpcError) {
 	if _, fault := s.find(r); fault != nil {
@@ -183,25 +188,4 @@ func (s *Server) checkListen(r *request) (uris []string, fault *rpcError) {
 		return nil, missingParam("notifications")
 	}
 	return p.Notifications.ResourceSubscriptions, nil
-}
-
-// Subject returns the name of the subject of a request, which the header Mcp-Name
-// repeats, and whether requests with that method have one.
-func subjectOf(m *message) (name string, ok bool) {
-	var member string
-	switch m.Method {
-	case methodCall, methodPrompt:
-		member = "name"
-	case methodRead:
-		member = "uri"
-	default:
-		return "", false
-	}
-	var found json.RawMessage
-	for name, value := range jsonscan.Members(m.Params) {
-		if string(name) == member {
-			found = value
-		}
-	}
-	return text(found), true
 }

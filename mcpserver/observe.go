@@ -68,34 +68,30 @@ type TraceContext struct{ Parent, State string }
 
 // observe tells the observer, if there is one, of a request that was received at some time.
 // The request is answered with the returned context. The caller passes the exchange on in
-// Request.Seen and calls its End.
+// request.Seen and calls its finish.
 func (s *Server) observe(ctx context.Context, m *message, c tool.Caller, via Via, received time.Time) (context.Context, *Exchange) {
 	if s.config.Observer == nil {
 		return ctx, nil
 	}
-	x := &Exchange{
-		Dialect: s.name(), ID: m.ID, Caller: c, Via: via, Received: received,
-		Parent: TraceContext{text(m.Meta.TraceParent), text(m.Meta.TraceState)},
-	}
+	x := &Exchange{Dialect: s.name(), ID: m.ID, Caller: c, Via: via, Received: received, Parent: m.Meta.Trace}
 	if _, ok := methods[m.Method]; ok {
 		x.Method = m.Method
 	}
-	if m.Method == methodCall {
-		name, _, _ := callParams(m.Params)
-		x.Tool = s.toolNamed(string(name))
+	if name, _ := subjectOf(m); m.Method == methodCall && (s.tools[name] != nil || s.apps != nil && s.apps.tools[name] != nil) {
+		x.Tool = name
 	}
 	if slices.Contains(versions(), m.Meta.Version) {
 		x.Protocol = m.Meta.Version
 	}
-	client, _ := clientOf(m.Meta.Client)
+	client, _ := objectIn[clientInfo](m.Meta.Client)
 	x.Client = client.Name
 	ctx, x.end = s.config.Observer(ctx, x)
 	return ctx, x
 }
 
-// End tells the observer that the request was answered, with a fault or, if it is nil, a
+// finish tells the observer that the request was answered, with a fault or, if it is nil, a
 // result. A nil Exchange ignores it.
-func (x *Exchange) End(fault *rpcError) {
+func (x *Exchange) finish(fault *rpcError) {
 	if x == nil {
 		return
 	}
@@ -108,18 +104,9 @@ func (x *Exchange) End(fault *rpcError) {
 
 // other tells the observer, if there is one, of what is no request of the protocol.
 func (s *Server) other(x *Exchange, fault *rpcError) {
-	if s.config.Observer == nil {
-		return
+	if s.config.Observer != nil {
+		x.Bare = true
+		_, x.end = s.config.Observer(context.Background(), x)
+		x.finish(fault)
 	}
-	x.Bare = true
-	_, x.end = s.config.Observer(context.Background(), x)
-	x.End(fault)
-}
-
-// toolNamed returns name if a client is offered a tool with that name, else "".
-func (s *Server) toolNamed(name string) string {
-	if s.tools[name] != nil || s.apps != nil && s.apps.tools[name] != nil {
-		return name
-	}
-	return ""
 }

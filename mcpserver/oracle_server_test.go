@@ -22,7 +22,7 @@ func oracle(d dialect.Dialect) *mcp.Server {
 		Instructions: d.Instructions,
 		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}, Resources: &mcp.ResourceCapabilities{}, Prompts: &mcp.PromptCapabilities{}},
 		SetCacheable: func(_ context.Context, r mcp.Request, c *mcp.Cacheable) {
-			c.TTLMs, c.CacheScope = int(time.Hour.Milliseconds()), "public"
+			c.TTLMs, c.CacheScope = int(time.Hour.Milliseconds()), "private"
 			if _, ok := r.(*mcp.ReadResourceRequest); ok {
 				c.TTLMs, c.CacheScope = 0, "private"
 			}

@@ -15,11 +15,7 @@ import (
 
 // firstRoot returns the first directory of a reply to roots/list, or "".
 func firstRoot(result json.RawMessage) string {
-	var list struct {
-		Roots []struct {
-			URI string `json:"uri"`
-		} `json:"roots"`
-	}
+	var list struct{ Roots []struct{ URI string } }
 	if json.Unmarshal(result, &list) != nil {
 		return ""
 	}
@@ -38,16 +34,16 @@ func directory(uri string, windows bool) string {
 		return ""
 	}
 	dir := path.Clean(u.Path)
-	if windows {
-		if len(dir) >= 3 && dir[2] == ':' { // /C:/Users
-			dir = dir[1:]
-		}
-		if u.Host != "" && u.Host != "localhost" {
-			dir = "//" + u.Host + dir
-		}
-		return strings.ReplaceAll(dir, "/", `\`)
+	if !windows {
+		return dir
 	}
-	return dir
+	if len(dir) >= 3 && dir[2] == ':' { // /C:/Users
+		dir = dir[1:]
+	}
+	if u.Host != "" && u.Host != "localhost" {
+		dir = "//" + u.Host + dir
+	}
+	return strings.ReplaceAll(dir, "/", `\`)
 }
 
 // trace adds to ctx where a request comes from, and agent and project to its caller.

@@ -16,12 +16,11 @@ type progress struct {
 	token  json.RawMessage // as written by the client
 	notify func(line []byte)
 
-	mu     sync.Mutex // guards the fields below
-	said   bool
-	last   float64 // the last reported value
-	over   bool    // the call has been answered
-	unsent []byte  // text
-	next   time.Time
+	mu     sync.Mutex  // guards the fields below
+	last   float64     // the last reported value; -1 before the first
+	over   bool        // the call has been answered
+	unsent []byte      // text
+	next   time.Time   // before which no text is sent
 	timer  *time.Timer // sends the text; nil if none waits
 }
 
@@ -31,62 +30,52 @@ func (r *request) progress() *progress {
 	if r.Notify == nil || !isID(r.Meta.ProgressToken) { // tokens have the form of ids
 		return nil
 	}
-	return &progress{token: r.Meta.ProgressToken, notify: r.Notify}
+	return &progress{token: r.Meta.ProgressToken, notify: r.Notify, last: -1}
 }
 
 // report reports progress. The protocol requires that the number grows, and allows no
 // report after the reply.
 func (p *progress) report(doing string, done, total float64) {
-	if math.IsNaN(done) || math.IsInf(done, 0) {
-		return
-	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.over || p.said && done <= p.last {
+	if p.over || !(done > p.last) || math.IsInf(done, 1) { // or it is not a number
 		return
 	}
-	p.said, p.last = true, done
-	p.send(doing, total, false)
+	p.last = done
+	p.send(doing, total, nil)
 }
 
 // send sends a notification of the last value. The caller holds mu.
-func (p *progress) send(doing string, total float64, text bool) {
-	params := struct {
+func (p *progress) send(message string, total float64, meta map[string]bool) {
+	if !(total > 0) || math.IsInf(total, 1) {
+		total = 0
+	}
+	p.notify(notification("notifications/progress", struct {
 		Meta    map[string]bool `json:"_meta,omitempty"`
 		Token   json.RawMessage `json:"progressToken"`
 		Done    float64         `json:"progress"`
 		Total   float64         `json:"total,omitempty"`
 		Message string          `json:"message,omitempty"`
-	}{Token: p.token, Done: p.last, Message: doing}
-	if text {
-		params.Meta = map[string]bool{metaText: true}
-	}
-	if total > 0 && !math.IsInf(total, 0) {
-		params.Total = total
-	}
-	p.notify(notification("notifications/progress", params))
+	}{meta, p.token, p.last, total, message}))
 }
 
 // write reports a piece of a text, now or together with what follows within textInterval.
 func (p *progress) write(piece string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.over || piece == "" {
-		return
-	}
 	p.unsent = append(p.unsent, piece...)
-	if p.timer != nil {
-		return
-	}
-	if wait := time.Until(p.next); wait > 0 {
+	wait := time.Until(p.next)
+	switch {
+	case p.timer != nil:
+	case wait <= 0:
+		p.flush()
+	default:
 		p.timer = time.AfterFunc(wait, func() {
 			p.mu.Lock()
 			defer p.mu.Unlock()
 			p.flush()
 		})
-		return
 	}
-	p.flush()
 }
 
 // flush sends the text. The caller holds mu.
@@ -95,9 +84,8 @@ func (p *progress) flush() {
 	if p.over || len(p.unsent) == 0 {
 		return
 	}
-	p.said = true
 	p.last++
-	p.send(string(p.unsent), 0, true)
+	p.send(string(p.unsent), 0, map[string]bool{metaText: true})
 	p.unsent, p.next = nil, time.Now().Add(textInterval)
 }
 

@@ -31,7 +31,7 @@ func (s *Server) getPrompt(ctx context.Context, r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	prompt := s.promptNamed(p.Name)
+	prompt := s.prompt(p.Name)
 	if prompt == nil {
 		return nil, invalidParams("unknown prompt %q", p.Name)
 	}
@@ -55,21 +55,19 @@ func (s *Server) getPrompt(ctx context.Context, r *request) (any, error) {
 	return promptResult{prompt.Description, []promptMessage{{"user", textContent{"text", text}}}}, err
 }
 
-// promptNamed returns a prompt of the dialect; nil if there is none.
-func (s *Server) promptNamed(name string) *dialect.Prompt {
-	i := slices.IndexFunc(s.dialect.Prompts, func(p dialect.Prompt) bool { return p.Name == name })
+// prompt returns a prompt of the dialect; nil if there is none.
+func (s *Server) prompt(name string) *dialect.Prompt {
+	prompts := s.config.Dialect.Prompts
+	i := slices.IndexFunc(prompts, func(p dialect.Prompt) bool { return p.Name == name })
 	if i < 0 {
 		return nil
 	}
-	return &s.dialect.Prompts[i]
+	return &prompts[i]
 }
-
-// A completer proposes values that begin with prefix.
-type completer func(ctx context.Context, c tool.Caller, prefix string) ([]string, error)
 
 // completeParams are the params of completion/complete.
 type completeParams struct {
-	Ref      *struct{ Type, Name, URI string }
+	Ref      struct{ Type, Name, URI string }
 	Argument struct{ Name, Value string }
 }
 
@@ -86,9 +84,9 @@ func (s *Server) complete(ctx context.Context, r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	find, err := s.completer(r, p)
-	if err != nil {
-		return nil, err
+	find, ok := s.completer(p)
+	if !ok {
+		return nil, invalidParams("invalid params: no prompt or resource template has the argument to be completed")
 	}
 	values := []string{} // not null
 	if find != nil {
@@ -106,34 +104,24 @@ func (s *Server) complete(ctx context.Context, r *request) (any, error) {
 	}{completion{values[:min(len(values), maxCompletions)], len(values), len(values) > maxCompletions}}, nil
 }
 
-// completer returns the completer of an argument of a prompt or of the variable of a
-// template; nil if there is none.
-func (s *Server) completer(r *request, p completeParams) (completer, error) {
-	name := p.Argument.Name
-	switch {
-	case p.Ref == nil:
-		return nil, missingParam("ref")
-	case p.Ref.Type != "ref/prompt" && p.Ref.Type != "ref/resource":
-		return nil, badParams(r)
-	case name == "":
-		return nil, missingParam("argument.name")
-	case p.Ref.Type == "ref/resource":
-		i := slices.IndexFunc(s.templates, func(t template) bool { return t.URI == p.Ref.URI })
-		if i < 0 {
-			return nil, invalidParams("unknown resource template %q", p.Ref.URI)
+// completer returns what proposes values for an argument of a prompt, or for the variable of a
+// template; nil if nothing does. It returns false if there is no such argument or variable.
+func (s *Server) completer(p completeParams) (find func(ctx context.Context, c tool.Caller, prefix string) ([]string, error), ok bool) {
+	switch p.Ref.Type {
+	case "ref/resource":
+		for _, t := range s.templates {
+			if t.URI == p.Ref.URI && t.variable == p.Argument.Name {
+				return t.Complete, true
+			}
 		}
-		if s.templates[i].variable != name {
-			return nil, invalidParams("resource template %q has no variable %q", p.Ref.URI, name)
+	case "ref/prompt":
+		for _, prompt := range s.config.Dialect.Prompts {
+			for _, a := range prompt.Arguments {
+				if prompt.Name == p.Ref.Name && a.Name == p.Argument.Name {
+					return a.Complete, true
+				}
+			}
 		}
-		return s.templates[i].Complete, nil
 	}
-	prompt := s.promptNamed(p.Ref.Name)
-	if prompt == nil {
-		return nil, invalidParams("unknown prompt %q", p.Ref.Name)
-	}
-	i := slices.IndexFunc(prompt.Arguments, func(a dialect.Argument) bool { return a.Name == name })
-	if i < 0 {
-		return nil, invalidParams("prompt %q has no argument %q", p.Ref.Name, name)
-	}
-	return prompt.Arguments[i].Complete, nil
+	return nil, false
 }

@@ -66,7 +66,8 @@ type serving struct {
 	conn  *connection
 	queue *queue
 	out   *output
-	ctx   context.Context // of calls
+	say   func(line []byte) // has out write it
+	ctx   context.Context   // of calls
 
 	running   sync.WaitGroup // goroutines that answer calls of lanes or subscriptions
 	beside    chan struct{}  // filled with the running calls of lanes
@@ -86,6 +87,7 @@ func serve(ctx context.Context, cfg serveConfig, t transport) error {
 		beside: make(chan struct{}, maxBeside), listening: make(chan struct{}, maxListening), ending: make(chan struct{}),
 	}
 	s.out = newOutput(t.Write, s.abort)
+	s.say = func(line []byte) { s.out.put(line, false) }
 	defer s.conn.close()
 	defer s.out.close()
 	s.ctx = context.WithoutCancel(ctx)
@@ -215,7 +217,7 @@ func (s *serving) accept(m message, size int) bool {
 	}
 	if ping {
 		reply, _ := s.conn.answer(s.ctx, nil, &call.request)
-		s.out.put(reply, false)
+		s.say(reply)
 	}
 	s.conn.end(call)
 	s.done()
@@ -247,7 +249,7 @@ func (s *serving) answer(call *pendingCall, buf []byte) []byte {
 		return buf
 	}
 	call.Modern, call.Caller, call.Via, call.MaxReply = call.message.Modern(), s.caller, s.via, s.maxReply
-	call.Notify, call.Turn = func(line []byte) { s.out.put(line, false) }, s.client.Turn()
+	call.Notify, call.Turn = s.say, s.client.Turn()
 	switch lane := s.server.lane(&call.request); {
 	case call.Modern && call.Method == methodListen:
 		s.listen(call)
@@ -293,7 +295,7 @@ func (s *serving) run(call *pendingCall, buf []byte) []byte {
 	var ctx context.Context
 	ctx, call.Seen = s.observe(call)
 	line, fault := s.conn.answer(ctx, buf, &call.request)
-	call.Seen.End(fault)
+	call.Seen.finish(fault)
 	s.reply(call, line)
 	return line
 }
@@ -307,7 +309,7 @@ func (s *serving) observe(call *pendingCall) (context.Context, *Exchange) {
 func (s *serving) refuse(call *pendingCall) {
 	if !call.received.IsZero() {
 		_, seen := s.observe(call)
-		seen.End(call.Fault)
+		seen.finish(call.Fault)
 	} else {
 		s.server.other(&Exchange{Dialect: s.server.name(), Caller: s.caller, Via: s.via, Received: time.Now()}, call.Fault)
 	}
@@ -345,14 +347,14 @@ func (s *serving) listen(call *pendingCall) {
 			fault = invalidParams("a connection may have %d subscriptions at a time: cancel some of them", maxListening)
 		}
 	}
-	seen.End(fault)
+	seen.finish(fault)
 	switch {
 	case fault != nil:
 		s.reply(call, appendError(nil, call.ID, fault))
 	case l.empty:
 		s.reply(call, append(l.acknowledgement, l.result...))
 	default:
-		s.out.put(l.acknowledgement, false)
+		s.say(l.acknowledgement)
 		call.Turn.Give()
 		s.done()
 		s.queue.done(call)
@@ -361,7 +363,7 @@ func (s *serving) listen(call *pendingCall) {
 			l.close()
 			<-s.listening
 			if !s.conn.end(call) {
-				s.out.put(l.result, false)
+				s.say(l.result)
 			}
 		})
 	}
@@ -370,7 +372,7 @@ func (s *serving) listen(call *pendingCall) {
 // notify sends notifications until ctx is done, or until the connection ends.
 func (s *serving) notify(ctx context.Context, from *subscriptions) {
 	from.follow(ctx, s.ending, nil, func(lines []byte) error {
-		s.out.put(lines, false)
+		s.say(lines)
 		return nil
 	})
 }

@@ -46,15 +46,13 @@ type Place func(dir string) (project string, head func() (branch, commit string)
 // A Server serves one dialect. It is safe for concurrent use.
 type Server struct {
 	config    Config
-	dialect   dialect.Dialect
-	logger    *slog.Logger
 	tools     map[string]*tool.Tool
 	lanes     bool // a tool has lanes
 	templates []template
+	skills    []publishedSkill
 	apps      *Server // answers clients that show pages; nil if the dialect has none for them
-	varies    bool    // these clients get another description
 
-	features     map[feature]bool
+	offers       map[string]bool // what the dialect has; see methods
 	capabilities json.RawMessage
 	info         json.RawMessage            // name and version
 	lists        map[string]json.RawMessage // results, by method
@@ -63,43 +61,74 @@ type Server struct {
 // New returns a Server. It panics if a template of the dialect does not have
 // exactly one variable.
 func New(cfg Config) *Server {
-	cfg.Dialect = withSkills(cfg.Dialect)
-	plain := withoutApps(cfg.Dialect)
-	if len(plain.Tools) == len(cfg.Dialect.Tools) && len(plain.Resources) == len(cfg.Dialect.Resources) {
-		return newServer(cfg, false)
+	s := newServer(cfg)
+	if !s.offers["apps"] {
+		return s
 	}
-	apps := newServer(cfg, true)
-	cfg.Dialect = plain
-	s := newServer(cfg, true)
-	s.apps = apps
-	return s
+	d := &cfg.Dialect
+	d.Tools = slices.DeleteFunc(slices.Clone(d.Tools), func(t tool.Tool) bool { return t.App != nil })
+	d.Resources = slices.DeleteFunc(slices.Clone(d.Resources), func(r dialect.Resource) bool { return r.App })
+	plain := newServer(cfg)
+	plain.apps = s
+	return plain
 }
 
-func newServer(cfg Config, varies bool) *Server {
-	d := cfg.Dialect
-	s := &Server{config: cfg, dialect: d, varies: varies, logger: cfg.Logger, tools: make(map[string]*tool.Tool, len(d.Tools))}
-	if s.logger == nil {
-		s.logger = slog.New(slog.DiscardHandler)
+func newServer(cfg Config) *Server {
+	d := &cfg.Dialect
+	skills, texts := publishedSkills(d.Skills)
+	d.Resources = slices.Concat(d.Resources, texts)
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	for i := range d.Tools {
-		s.tools[d.Tools[i].Name] = &d.Tools[i]
-		s.lanes = s.lanes || d.Tools[i].Lane != nil
+	s := &Server{config: cfg, skills: skills, tools: make(map[string]*tool.Tool), lists: newLists(*d, skills)}
+	s.offers = map[string]bool{
+		"": true, "tools": len(d.Tools) > 0, "resources": len(d.Resources)+len(d.Templates) > 0, "prompts": len(d.Prompts) > 0,
+		"skills": len(skills) > 0, "apps": slices.ContainsFunc(d.Resources, func(r dialect.Resource) bool { return r.App }),
 	}
-	for i := range d.Templates {
+	for i, t := range d.Tools {
+		s.tools[t.Name] = &d.Tools[i]
+		s.lanes = s.lanes || t.Lane != nil
+	}
+	for i, t := range d.Templates {
 		s.templates = append(s.templates, newTemplate(&d.Templates[i]))
+		s.offers["subscribe"] = s.offers["subscribe"] || t.Watch != nil
+		s.offers["completions"] = s.offers["completions"] || t.Complete != nil
+	}
+	for _, p := range d.Prompts {
+		for _, a := range p.Arguments {
+			s.offers["completions"] = s.offers["completions"] || a.Complete != nil
+		}
 	}
 	s.info = mustMarshal(struct {
 		Name    string `json:"name"`
 		Version string `json:"version"`
 	}{cmp.Or(cfg.Name, "sequent"), cmp.Or(cfg.Version, "dev")})
-	s.features = featuresOf(d)
-	s.capabilities = s.declare()
-	s.lists = newLists(d, varies)
+	s.capabilities = capabilitiesFor(s.offers)
 	return s
 }
 
+// capabilitiesFor returns the capabilities of a server. Declared lists do not change.
+func capabilitiesFor(offers map[string]bool) json.RawMessage {
+	type object map[string]any
+	all, extensions := make(object), make(object) // encoded in the order of names
+	for _, name := range []string{"completions", "prompts", "resources", "tools"} {
+		if offers[name] {
+			all[name] = object{}
+		}
+	}
+	if offers["subscribe"] {
+		all["resources"] = object{"subscribe": true}
+	}
+	for offer, name := range map[string]string{"apps": appsExtension, "skills": skillsExtension} {
+		if offers[offer] {
+			extensions[name], all["extensions"] = object{}, extensions
+		}
+	}
+	return mustMarshal(all)
+}
+
 // name returns the name of the dialect.
-func (s *Server) name() string { return s.dialect.Name }
+func (s *Server) name() string { return s.config.Dialect.Name }
 
 // lane returns the lane of a tool call (see [tool.Tool]); empty for other requests.
 func (s *Server) lane(r *request) string {
@@ -111,63 +140,6 @@ func (s *Server) lane(r *request) string {
 		return t.Lane(tool.Call{Args: args, Caller: r.Caller})
 	}
 	return ""
-}
-
-// A feature is a part of a dialect. The methods of those that a dialect lacks are not served.
-type feature int
-
-const (
-	always feature = iota
-	tools
-	resources
-	watches
-	prompts
-	completions
-	skills
-	apps
-)
-
-// featuresOf returns the features of a dialect.
-func featuresOf(d dialect.Dialect) map[feature]bool {
-	f := map[feature]bool{
-		always: true, tools: len(d.Tools) > 0, resources: len(d.Resources)+len(d.Templates) > 0, prompts: len(d.Prompts) > 0,
-		skills: len(d.Skills) > 0, apps: slices.ContainsFunc(d.Resources, func(r dialect.Resource) bool { return r.App }),
-	}
-	for _, t := range d.Templates {
-		f[watches], f[completions] = f[watches] || t.Watch != nil, f[completions] || t.Complete != nil
-	}
-	for _, p := range d.Prompts {
-		for _, a := range p.Arguments {
-			f[completions] = f[completions] || a.Complete != nil
-		}
-	}
-	return f
-}
-
-func (s *Server) has(f feature) bool { return s.features[f] }
-
-// declare returns the capabilities of the server. Declared lists do not change.
-func (s *Server) declare() json.RawMessage {
-	type object map[string]any
-	c := make(object) // encoded in the order of names
-	for f, name := range map[feature]string{completions: "completions", prompts: "prompts", resources: "resources", tools: "tools"} {
-		if s.has(f) {
-			c[name] = object{}
-		}
-	}
-	if s.has(watches) {
-		c["resources"] = object{"subscribe": true}
-	}
-	extensions := make(object)
-	for f, name := range map[feature]string{apps: appsExtension, skills: skillsExtension} {
-		if s.has(f) {
-			extensions[name] = object{}
-		}
-	}
-	if len(extensions) > 0 {
-		c["extensions"] = extensions
-	}
-	return mustMarshal(c)
 }
 
 // ServeStdio serves one client, which writes to in and reads from out, until in ends or

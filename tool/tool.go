@@ -12,24 +12,24 @@ import (
 
 // A Spec is the published description of a tool.
 type Spec struct {
-	Name         string
-	Title        string
-	Description  string
-	InputSchema  json.RawMessage // bytes as published
-	OutputSchema json.RawMessage // bytes as published; nil if there is none
-	Annotations  Annotations
+	Name         string          `json:"name"`
+	Title        string          `json:"title,omitempty"`
+	Description  string          `json:"description,omitempty"`
+	InputSchema  json.RawMessage `json:"inputSchema"`            // bytes as published
+	OutputSchema json.RawMessage `json:"outputSchema,omitempty"` // bytes as published; nil if there is none
+	Annotations  Annotations     `json:"annotations"`
 	// App says how clients that show pages use the tool (MCP Apps). Only they are
 	// offered a tool with an App, and without annotations: VS Code shows no page of a
 	// tool that has some. Nil means a tool for every client.
-	App *App
+	App *App `json:"-"`
 }
 
 // An App is what a tool has to do with a page in a chat.
 type App struct {
-	Page string // URI of the resource that has the page; empty for none
+	Page string `json:"resourceUri,omitempty"` // URI of the resource that has the page; empty for none
 	// Visibility says who may call the tool: "model", "app", or both, which is what
 	// nil means.
-	Visibility []string
+	Visibility []string `json:"visibility,omitempty"`
 }
 
 // Annotations are the hints that a client may show or act upon.

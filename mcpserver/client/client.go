@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"net/http"
 	"os/exec"
-	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -17,13 +16,8 @@ import (
 	"github.com/sequent-dev/sequent/tool"
 )
 
-// A Client is connected to a server that it has started. It is safe for concurrent use;
-// calls run one after the other.
-type Client struct {
-	session *mcp.ClientSession
-	replies *recorder
-	mu      sync.Mutex // held during a call, because replies records one reply
-}
+// A Client is connected to a server that it has started, or over HTTP. It is safe for concurrent use.
+type Client struct{ session *mcp.ClientSession }
 
 // Connect starts cmd, whose standard input and output must not be set, and connects to it
 // in the newest version of the protocol that both support. ctx limits only the
@@ -63,12 +57,11 @@ func connect(ctx context.Context, where string, transport mcp.Transport) (*Clien
 		&mcp.Implementation{Name: "sequent-client", Version: "1"},
 		&mcp.ClientOptions{Capabilities: &mcp.ClientCapabilities{}},
 	)
-	r := &recorder{Transport: transport}
-	session, err := c.Connect(ctx, r, nil)
+	session, err := c.Connect(ctx, transport, nil)
 	if err != nil {
 		return nil, fmt.Errorf("client: connect to %s: %w", where, err)
 	}
-	return &Client{session: session, replies: r}, nil
+	return &Client{session}, nil
 }
 
 // Server returns the name and the version that the server gives itself.
@@ -79,10 +72,10 @@ func (c *Client) Server() (name, version string) {
 	return "", ""
 }
 
-// ListTools returns the tools in the server's order. Their schemas are equivalent to the
-// server's, but not byte for byte.
-func (c *Client) ListTools(ctx context.Context) ([]tool.Spec, error) {
-	var specs []tool.Spec
+// Tools returns the tools in the server's order. Their schemas are equivalent to the
+// server's, but not byte for byte. They fail after the client is closed.
+func (c *Client) Tools(ctx context.Context) ([]tool.Tool, error) {
+	var tools []tool.Tool
 	for t, err := range c.session.Tools(ctx, nil) {
 		if err != nil {
 			return nil, asProtocolError(err)
@@ -104,32 +97,16 @@ func (c *Client) ListTools(ctx context.Context) ([]tool.Spec, error) {
 				OpenWorld:   a.OpenWorldHint == nil || *a.OpenWorldHint,
 			}
 		}
-		specs = append(specs, spec)
-	}
-	return specs, nil
-}
-
-// Tools returns the tools in the server's order, as values of package tool. They fail
-// after the client is closed.
-func (c *Client) Tools(ctx context.Context) ([]tool.Tool, error) {
-	specs, err := c.ListTools(ctx)
-	if err != nil {
-		return nil, err
-	}
-	tools := make([]tool.Tool, len(specs))
-	for i, spec := range specs {
-		tools[i] = tool.Tool{Spec: spec, Call: func(ctx context.Context, call tool.Call) (tool.Reply, error) {
+		tools = append(tools, tool.Tool{Spec: spec, Call: func(ctx context.Context, call tool.Call) (tool.Reply, error) {
 			return c.CallTool(ctx, spec.Name, call.Args)
-		}}
+		}})
 	}
 	return tools, nil
 }
 
-// CallTool calls a tool. The JSON of the reply is what the server wrote. An error of the
-// protocol is a *[tool.ProtocolError].
+// CallTool calls a tool. The JSON of the reply is equivalent to the server's, but for numbers that
+// no float64 holds. An error of the protocol is a *[tool.ProtocolError].
 func (c *Client) CallTool(ctx context.Context, name string, args json.RawMessage) (tool.Reply, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	res, err := c.session.CallTool(ctx, &mcp.CallToolParams{Name: name, Arguments: args})
 	if err != nil {
 		return tool.Reply{}, asProtocolError(err)
@@ -143,15 +120,10 @@ func (c *Client) CallTool(ctx context.Context, name string, args json.RawMessage
 			reply.Images = append(reply.Images, tool.Image{MediaType: b.MIMEType, Data: b.Data})
 		}
 	}
-	// The SDK has decoded the structured content to a map, without its order.
-	var raw struct {
-		StructuredContent json.RawMessage `json:"structuredContent"`
+	if res.StructuredContent != nil {
+		reply.JSON, err = json.Marshal(res.StructuredContent)
 	}
-	if err := json.Unmarshal(c.replies.last(), &raw); err != nil {
-		return tool.Reply{}, fmt.Errorf("client: reply of %s: %w", name, err)
-	}
-	reply.JSON = raw.StructuredContent
-	return reply, nil
+	return reply, err
 }
 
 // Close closes the server's input, waits for the server to exit, and returns its error. A
@@ -163,55 +135,4 @@ func asProtocolError(err error) error {
 		return &tool.ProtocolError{Code: int(e.Code), Message: e.Message, Data: e.Data}
 	}
 	return err
-}
-
-// A recorder is a transport that records the latest reply to tools/call.
-type recorder struct {
-	mcp.Transport
-	mu     sync.Mutex
-	id     jsonrpc.ID      // of the latest request
-	result json.RawMessage // of the reply to it
-}
-
-func (r *recorder) last() json.RawMessage {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.result
-}
-
-// Connect connects the transport and records its messages.
-func (r *recorder) Connect(ctx context.Context) (mcp.Connection, error) {
-	conn, err := r.Transport.Connect(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return &recording{Connection: conn, r: r}, nil
-}
-
-type recording struct {
-	mcp.Connection
-	r *recorder
-}
-
-// Write records the id of a call.
-func (c *recording) Write(ctx context.Context, m jsonrpc.Message) error {
-	if req, ok := m.(*jsonrpc.Request); ok && req.Method == "tools/call" {
-		c.r.mu.Lock()
-		c.r.id, c.r.result = req.ID, nil
-		c.r.mu.Unlock()
-	}
-	return c.Connection.Write(ctx, m)
-}
-
-// Read records the result of its reply.
-func (c *recording) Read(ctx context.Context) (jsonrpc.Message, error) {
-	m, err := c.Connection.Read(ctx)
-	if resp, ok := m.(*jsonrpc.Response); ok {
-		c.r.mu.Lock()
-		if resp.ID == c.r.id {
-			c.r.result = resp.Result
-		}
-		c.r.mu.Unlock()
-	}
-	return m, err
 }
