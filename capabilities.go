@@ -108,16 +108,13 @@ func SweepStore(ctx context.Context, s Store, q SweepQuery, limit int) (n int, e
 	if sweeper, ok := As[Sweeper](s); ok {
 		return sweeper.Sweep(ctx, q, limit)
 	}
-	var due []Header
 	for h, err := range headers(ctx, s, Query{Owner: q.Owner, AllOwners: q.AllOwners}) {
-		if err != nil {
-			return 0, err
+		if err != nil || n == limit {
+			return n, err
 		}
-		if q.selects(&h) && len(due) < limit {
-			due = append(due, h)
+		if !q.selects(&h) {
+			continue
 		}
-	}
-	for _, h := range due {
 		now, _, err := s.Load(ctx, h.Key, h.Position())
 		if err == nil && q.selects(&now) {
 			err = s.Delete(ctx, h.Key, now.Epoch)

@@ -125,9 +125,6 @@ func Thoughts(entries []Entry) []Thought {
 	var log []Thought
 	for i := range entries {
 		if entries[i].Kind == KindThought {
-			if log == nil {
-				log = make([]Thought, 0, len(entries)-i)
-			}
 			log = append(log, entries[i].Thought)
 		}
 	}

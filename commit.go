@@ -243,7 +243,6 @@ type committer struct {
 	mu      sync.Mutex
 	waiting []*plan
 	running time.Time // since when a batch is under way; zero if none is
-	alone   int       // writes that wait for a locked session
 }
 
 // commit commits the write of a plan, whose session has no other. It is not stored if the
@@ -263,8 +262,6 @@ func (c *committer) commit(p *plan) error {
 	}
 	if p.write.Err == ErrLocked { // no other write waits for it
 		p.write.Wait, p.write.Err = true, nil
-		c.count(1)
-		defer c.count(-1)
 		c.call(p.ctx, []*Write{&p.write})
 	}
 	return p.write.Err
@@ -316,22 +313,6 @@ func (c *committer) call(ctx context.Context, writes []*Write) {
 		}
 	}()
 	err = c.store.Commit(context.WithoutCancel(ctx), writes)
-}
-
-func (c *committer) count(n int) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.alone += n
-}
-
-func (c *committer) stats(s *Stats) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	s.Waiting, s.Committing = len(c.waiting), c.alone
-	if !c.running.IsZero() {
-		s.Committing++
-		s.Oldest = time.Since(c.running)
-	}
 }
 
 // ErrLocked is what a store says of a [Write] that does not wait for a session that another

@@ -279,7 +279,6 @@ type Stats struct {
 	CacheSessions int           // sessions in the cache
 	CacheBytes    int64         // memory that they take, about
 	Waiting       int           // changes that wait for a commit
-	Committing    int           // commits that the store has not answered yet
 	Oldest        time.Duration // how long a commit has been under way that others wait for
 	QuotaRefused  int64         // changes that were refused by the quota
 	Swept         int64         // sessions that Sweep deleted
@@ -292,6 +291,11 @@ func (e *Engine) Stats() Stats {
 	c.slots.mu.Lock()
 	s.CacheSessions, s.CacheBytes = len(c.slots.byKey), c.slots.bytes
 	c.slots.mu.Unlock()
-	c.commits.stats(&s)
+	c.commits.mu.Lock()
+	defer c.commits.mu.Unlock()
+	s.Waiting = len(c.commits.waiting)
+	if !c.commits.running.IsZero() {
+		s.Oldest = time.Since(c.commits.running)
+	}
 	return s
 }

@@ -1,8 +1,10 @@
 package sequent
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -33,28 +35,19 @@ type SearchQuery struct {
 // MaxCandidates returns how many thoughts are ranked: Candidates, or [textsearch.MaxCandidates] if that is not
 // positive or larger.
 func (q SearchQuery) MaxCandidates() int {
-	if q.Candidates <= 0 {
-		return textsearch.MaxCandidates
-	}
-	return min(q.Candidates, textsearch.MaxCandidates)
+	return min(cmp.Or(max(q.Candidates, 0), textsearch.MaxCandidates), textsearch.MaxCandidates)
 }
 
 // PageSize returns the maximum number of hits on a page: Limit, or 20 if that is
 // not positive, but at most 1000.
 func (q SearchQuery) PageSize() int {
-	if q.Limit <= 0 {
-		return 20
-	}
-	return min(q.Limit, 1000)
+	return min(cmp.Or(max(q.Limit, 0), 20), 1000)
 }
 
 // Excerpt returns at most the given number of characters of a text, on one line
 // and around the first word that q asks for.
 func (q SearchQuery) Excerpt(text string, characters int) string {
-	asked, err := textsearch.Parse(q.Text)
-	if err != nil {
-		asked = textsearch.Query{} // nothing is found with it; show how the text begins
-	}
+	asked, _ := textsearch.Parse(q.Text) // with none, the excerpt is how the text begins
 	piece, _ := textsearch.Excerpt(text, asked, characters)
 	return piece
 }
@@ -110,26 +103,15 @@ func (q *SearchQuery) Parse() (asked textsearch.Query, at textsearch.Cursor, err
 		field = "cursor"
 		at, err = textsearch.ParseCursor(q.Cursor, asked, q.narrowing()...)
 	}
-	if err != nil {
-		e := &Error{Code: CodeInvalidQuery, Field: field, Msg: "the search is not valid", Err: err}
-		if w, ok := errors.AsType[*textsearch.Error](err); ok {
-			e.Msg, e.Fix, e.Err = w.Msg, w.Fix, nil
-		}
-		err = e
+	if wrong, ok := errors.AsType[*textsearch.Error](err); ok {
+		err = &Error{Code: CodeInvalidQuery, Field: field, Msg: wrong.Msg, Fix: wrong.Fix}
 	}
 	return asked, at, err
 }
 
 // narrowing tells the searches apart that a cursor belongs to.
 func (q *SearchQuery) narrowing() []string {
-	scope := "one:" + q.Owner
-	if q.AllOwners {
-		scope = "all"
-	}
-	if q.Distinct {
-		scope += " distinct"
-	}
-	return []string{scope, string(q.Session), q.Project}
+	return []string{fmt.Sprint(q.AllOwners, q.Distinct), q.Owner, string(q.Session), q.Project}
 }
 
 // Page returns the page at a cursor of what was found. Hit returns the hit of a match, or
@@ -198,43 +180,39 @@ func SearchStore(ctx context.Context, s Store, q SearchQuery) (Hits, error) {
 }
 
 // appraise sets the standings of hits. A page has a thought that holds once: in the
-// place of the first hit that is the thought or was superseded by it. Sessions are read one
-// after the other, as each can be large.
-func (c *core) appraise(ctx context.Context, hits []Hit) ([]Hit, error) {
-	asked := make(map[Key]bool)
-	for i := range hits {
-		k := hits[i].Key
-		if hits[i].State != "" || asked[k] { // appraised where the session is
-			continue
-		}
-		asked[k] = true
-		s, err := c.session(ctx, k)
-		if errors.Is(err, ErrNotFound) { // deleted since it was found
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		standings := s.Standings()
-		for j := range hits[i:] {
-			if h := &hits[i+j]; h.Key == k && h.Thought.Seq <= s.Len() {
-				h.State, h.Standing, h.Fault = s.State(), standings[h.Thought.Seq-1], s.Fault()
-				if h.Standing.State == Superseded {
-					t, _ := s.At(h.Standing.By)
-					h.Instead = &t
-				}
-			}
-		}
-	}
+// place of the first hit that is the thought or was superseded by it.
+func (c *core) appraise(ctx context.Context, hits []Hit) (held []Hit, err error) {
 	type holds struct {
 		key Key
 		seq int
 	}
 	seen := make(map[holds]bool)
-	return slices.DeleteFunc(hits, func(h Hit) bool {
-		at := holds{h.Key, h.Holding().Seq}
-		again := seen[at]
-		seen[at] = true
-		return h.State == "" || again
-	}), nil
+	standings := make(map[Key][]Standing)
+	for _, h := range hits {
+		if h.State == "" { // otherwise it was appraised where the session is
+			s, err := c.session(ctx, h.Key)
+			if errors.Is(err, ErrNotFound) { // deleted since it was found
+				continue
+			}
+			if err != nil {
+				return nil, err
+			}
+			if standings[h.Key] == nil {
+				standings[h.Key] = s.Standings()
+			}
+			if h.Thought.Seq > len(standings[h.Key]) {
+				continue
+			}
+			h.State, h.Standing, h.Fault = s.State(), standings[h.Key][h.Thought.Seq-1], s.Fault()
+			if h.Standing.State == Superseded {
+				t, _ := s.At(h.Standing.By)
+				h.Instead = &t
+			}
+		}
+		if at := (holds{h.Key, h.Holding().Seq}); !seen[at] {
+			seen[at] = true
+			held = append(held, h)
+		}
+	}
+	return held, nil
 }

@@ -1,6 +1,7 @@
 package sequent
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -190,10 +191,7 @@ type Query struct {
 // PageSize returns the maximum number of sessions on a page: Limit, or 100 if
 // that is not positive.
 func (q Query) PageSize() int {
-	if q.Limit <= 0 {
-		return 100
-	}
-	return q.Limit
+	return cmp.Or(max(q.Limit, 0), 100)
 }
 
 // A Page is a part of a listing.

@@ -173,11 +173,7 @@ func (h *Header) fields() map[string]string {
 	for k, v := range h.Labels {
 		all[labelPrefix+k] = v
 	}
-	for name, v := range all {
-		if v == "" {
-			delete(all, name)
-		}
-	}
+	maps.DeleteFunc(all, func(_, v string) bool { return v == "" })
 	return all
 }
 

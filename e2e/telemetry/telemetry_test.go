@@ -211,7 +211,7 @@ func checkPage(t *testing.T, url string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, text := range []string{"mcp_server_operation_duration_seconds_count{", `gen_ai_tool_name="sequentialthinking"`, "sequent_store_commits_running", "go_goroutine_count"} {
+	for _, text := range []string{"mcp_server_operation_duration_seconds_count{", `gen_ai_tool_name="sequentialthinking"`, "sequent_store_commits_waiting", "go_goroutine_count"} {
 		if !bytes.Contains(page, []byte(text)) {
 			t.Errorf("the page has no %s:\n%s", text, page)
 		}

@@ -53,7 +53,6 @@ func Metrics() []Metric {
 			modelAttributes, modelBuckets},
 		{"gen_ai.client.token.usage", "histogram", "{token}", "tokens of a call of a language model", tokenAttributes, tokenBuckets},
 		{"sequent.store.size", "gauge", "By", "size of the store's files (SQLite)", nil, nil},
-		{"sequent.store.commits.running", "gauge", "{commit}", "commits that the store has not answered yet", nil, nil},
 		{"sequent.store.commits.waiting", "gauge", "{change}", "changes that wait for a commit", nil, nil},
 		{"sequent.store.commits.oldest", "gauge", "s", "how long the oldest commit has been under way, in whole seconds", nil, nil},
 		{"sequent.cache.size", "gauge", "By", "memory of cached sessions", nil, nil},
@@ -137,7 +136,6 @@ func (t *Telemetry) Watch(s Sources) {
 type put func(name string, n int64, attributes ...string)
 
 func putEngine(s sequent.Stats, put put) {
-	put("sequent.store.commits.running", int64(s.Committing))
 	put("sequent.store.commits.waiting", int64(s.Waiting))
 	put("sequent.store.commits.oldest", int64(s.Oldest/time.Second))
 	put("sequent.cache.size", s.CacheBytes)
