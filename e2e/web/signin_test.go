@@ -17,6 +17,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/auth/oidc"
 	"github.com/sequent-dev/sequent/e2e/identitytest"
 	"github.com/sequent-dev/sequent/e2e/programtest"
 	"github.com/sequent-dev/sequent/internal/app"
@@ -37,7 +38,8 @@ func replicas(t *testing.T, file string) (public string, provider *identitytest.
 		ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 		ready, done := make(chan string, 1), make(chan error, 1)
 		a, err := app.Open(ctx, app.Config{Store: file, HTTP: app.HTTPConfig{
-			Addr: "127.0.0.1:0", OIDC: app.OIDC{Issuer: provider.Issuer(), PublicURL: public, ClientID: "sequent"}, Ready: func(url string) { ready <- url },
+			Addr: "127.0.0.1:0", Ready: func(url string) { ready <- url },
+			OIDC: app.OIDC{Config: oidc.Config{Issuer: provider.Issuer(), ClientID: "sequent"}, PublicURL: public},
 		}})
 		if err != nil {
 			cancel()
