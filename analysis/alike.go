@@ -13,42 +13,27 @@ import (
 )
 
 // A stems numbers the stems of words, so that sets of them are small.
-type stems struct{ ids, known map[string]uint32 } // of stems, and of tokens as a cache
-
-// maxKnown limits the cache of tokens.
-const maxKnown = 200_000
-
-func newStems() *stems { return &stems{make(map[string]uint32), make(map[string]uint32)} }
-
-// id returns the number of a token's stem.
-func (s *stems) id(token string) uint32 {
-	if id, ok := s.known[token]; ok {
-		return id
-	}
-	stem := textsearch.Stem(token)
-	id, ok := s.ids[stem]
-	if !ok {
-		id = uint32(len(s.ids))
-		s.ids[stem] = id
-	}
-	if len(s.known) < maxKnown {
-		s.known[token] = id
-	}
-	return id
-}
+type stems map[string]uint32
 
 // set returns the stems of the content words of a text, sorted.
-func (s *stems) set(text string, without map[string]bool) []uint32 {
+func (s stems) set(text string, without map[string]bool) []uint32 {
 	return s.of(textsearch.Tokens(text), without)
 }
 
 // of is set for tokens.
-func (s *stems) of(tokens []string, without map[string]bool) []uint32 {
+func (s stems) of(tokens []string, without map[string]bool) []uint32 {
 	var ids []uint32
 	for _, t := range tokens {
-		if !textsearch.IsFunctionWord(t) && !without[t] && (len(t) > 1 || t[0] >= '0' && t[0] <= '9') {
-			ids = append(ids, s.id(t))
+		if textsearch.IsFunctionWord(t) || without[t] || len(t) == 1 && (t[0] < '0' || t[0] > '9') {
+			continue
 		}
+		stem := textsearch.Stem(t)
+		id, ok := s[stem]
+		if !ok {
+			id = uint32(len(s))
+			s[strings.Clone(stem)] = id
+		}
+		ids = append(ids, id)
 	}
 	slices.Sort(ids)
 	return slices.Compact(ids)
@@ -73,7 +58,7 @@ type subject struct{ head, whole []uint32 }
 
 // subject returns the subject of a session by its title and its first thought. A title that is
 // not the beginning of the thought is part of head and whole.
-func (s *stems) subject(title, text string) subject {
+func (s stems) subject(title, text string) subject {
 	const enough, most = 40, 300 // bytes: a shorter sentence says too little
 	said := ""
 	if title = strings.TrimSuffix(title, "…"); !strings.HasPrefix(oneLine(text), title) {
@@ -98,11 +83,12 @@ func common(a, b []uint32) (n int) {
 }
 
 // Two texts are compared if they share minShared stems. A stem of more than maxPostings texts says
-// little. For a query with MaxBytes, maxCompared limits the pairs that share a stem.
+// little. maxCompared limits the pairs that share a stem.
 const (
 	minShared   = 3
 	maxPostings = 2000
 	maxCompared = 5_000_000
+	tooMuch     = "The sessions have too much in common to compare all of them."
 )
 
 // groups returns the indexes of texts that are alike, in groups of more than one: those that share
@@ -125,10 +111,17 @@ func (c *corpus) groups(ctx context.Context, texts [][]uint32, alike func(i, j i
 		clear(shared)
 		for _, w := range stems {
 			before := postings[w]
-			if postings[w] = append(before, i); len(before) < maxPostings && c.more(len(before)) {
-				for _, j := range before {
-					shared[j]++
+			if postings[w] = append(before, i); len(before) >= maxPostings {
+				continue
+			}
+			if c.compared += len(before); c.compared > maxCompared {
+				if !strings.HasSuffix(c.notice, tooMuch) {
+					c.say(tooMuch)
 				}
+				continue
+			}
+			for _, j := range before {
+				shared[j]++
 			}
 		}
 		for j, n := range shared {
@@ -148,20 +141,6 @@ func (c *corpus) groups(ctx context.Context, texts [][]uint32, alike func(i, j i
 		}
 	}
 	return found
-}
-
-// more reports whether n more pairs may be compared. When it is the first time that they may
-// not, the notice says so.
-func (c *corpus) more(n int) bool {
-	before := c.compared
-	c.compared += n
-	if c.query.MaxBytes == 0 || c.compared <= maxCompared {
-		return true
-	}
-	if before <= maxCompared {
-		c.say("The sessions have too much in common to compare all of them.")
-	}
-	return false
 }
 
 // recurring returns the assumptions of more than one session: those that share most stems and all
@@ -185,7 +164,7 @@ func (c *corpus) recurring(ctx context.Context) (found []Finding) {
 		for _, i := range members {
 			use := all[i].use
 			if !slices.ContainsFunc(f.Parts, func(p Part) bool { return p.key() == use.key() }) {
-				f.Parts, f.at = append(f.Parts, use), use.At
+				f.Parts = append(f.Parts, use)
 			}
 		}
 		if f.Title = fmt.Sprintf("in %d sessions", len(f.Parts)); len(f.Parts) > 1 {
@@ -260,7 +239,7 @@ func (c *corpus) problems(ctx context.Context) (found []Finding) {
 			if s.header.State != sequent.Completed {
 				says = "is " + string(s.header.State) + " at"
 			}
-			f.Parts, f.at = append(f.Parts, Part{"was", s.problem}), s.end.At
+			f.Parts = append(f.Parts, Part{"was", s.problem})
 			if s.end.Seq != s.problem.Seq {
 				f.Parts = append(f.Parts, Part{says, s.end})
 			}

@@ -22,20 +22,19 @@ type Query struct {
 	AllOwners bool   // the sessions of all owners; for the engine of the local user
 	Project   string // those of this project and those without one; empty means all
 
-	// MaxBytes limits how much of the sessions' logs is read, the latest sessions first, and
-	// how much of it is compared; 0 means no limit. The notice tells what is left out.
+	// MaxBytes limits how much of the sessions' logs is read, the latest sessions first; 0 means no limit. The notice
+	// tells what is left out.
 	MaxBytes int64
 
 	// All sessions above are compared. The fields below select the findings.
 
-	Since time.Time     // findings with a part at or after this time; zero means all
-	Text  string        // findings about sessions that this query finds; empty means all
-	Idle  time.Duration // an active session without a change for so long was left; 0 means a day
-	Limit int           // maximum findings of each kind; 0 means 20
+	Since time.Time // findings with a part at or after this time; zero means all
+	Text  string    // findings about sessions that this query finds; empty means all
+	Limit int       // maximum findings of each kind; 0 means 20
 }
 
 const (
-	defaultIdle  = 24 * time.Hour
+	idle         = 24 * time.Hour // an active session without a change for so long was left
 	defaultLimit = 20
 )
 
@@ -49,32 +48,26 @@ type Cite struct {
 	At      time.Time  `json:"at"`
 }
 
-// A Report has the findings, the latest first; assumptions of most sessions first.
+// A Report has the findings of each kind.
 type Report struct {
-	Counts Counts `json:"counts"`
-	// Left has threads that were left: sessions, and branches without a verdict.
-	Left []Finding `json:"left"`
-	// Revised has conclusions that something later revises or rejects.
-	Revised []Finding `json:"revised"`
-	// Unclear has what sessions show and their authors may have missed.
-	Unclear []Finding `json:"unclear"`
-	// Assumptions has assumptions that several sessions make.
-	Assumptions []Finding `json:"assumptions"`
-	// Problems has problems that several sessions are about.
-	Problems []Finding `json:"problems"`
-	// More has the numbers of findings beyond Query.Limit, by the name of the field in
-	// JSON.
-	More map[string]int `json:"more,omitempty"`
+	Counts   Counts    `json:"counts"`
+	Sections []Section `json:"findings"` // without kinds that have none
 	// Notice says how the query was understood, or what could not be read; often empty.
 	Notice string `json:"notice,omitempty"`
+}
+
+// A Section has the findings of a kind, the latest first; assumptions of most sessions first.
+type Section struct {
+	Kind     string    `json:"kind"` // left, revised, unclear, assumptions or problems
+	Title    string    `json:"title"`
+	Findings []Finding `json:"findings"`
+	More     int       `json:"more,omitempty"` // findings beyond Query.Limit
 }
 
 // A Finding is what some thoughts show together.
 type Finding struct {
 	Title string `json:"title"`
-	Parts []Part `json:"parts"`
-
-	at time.Time // of its latest part
+	Parts []Part `json:"parts"` // the latest is last
 }
 
 // A Part is a thought of a finding.
@@ -88,53 +81,51 @@ type Part struct {
 //
 // Errors are those of the store, and of the words of Query.Text.
 func Run(ctx context.Context, e *sequent.Engine, q Query) (*Report, error) {
-	q.Idle, q.Limit = cmp.Or(q.Idle, defaultIdle), cmp.Or(q.Limit, defaultLimit)
+	q.Limit = cmp.Or(q.Limit, defaultLimit)
 	c := newCorpus(e, q)
-	if err := c.list(ctx, e); err != nil {
+	if err := c.focus(ctx); err != nil {
 		return nil, err
 	}
-	if err := c.focus(ctx, e); err != nil {
+	if err := c.read(ctx); err != nil {
 		return nil, err
 	}
-	if err := c.read(ctx, e); err != nil {
-		return nil, err
-	}
-	r := &Report{More: make(map[string]int), Counts: Counts{States: make(map[sequent.State]int)}}
+	r := &Report{Counts: newCounts(), Sections: []Section{}}
 	var left, revised, unclear []Finding
 	for _, s := range c.sessions {
-		if !s.skipped && s.header.Len > 0 && c.about(s.header.Updated, s.header.Key) {
+		if !s.skipped && s.header.Len > 0 && c.about(&s.header) {
 			r.Counts.add(&s.header)
 		}
 		left, unclear = append(left, s.left...), append(unclear, s.unclear...)
 		revised = append(append(revised, s.changed...), c.judged(s)...)
 	}
-	assumptions, problems := c.recurring(ctx), c.problems(ctx)
-	if err := ctx.Err(); err != nil {
-		return nil, err
+	for _, s := range []Section{
+		{"left", "Left open", left, 0},
+		{"revised", "Conclusions that were revised or rejected", revised, 0},
+		{"unclear", "Worth a look", unclear, 0},
+		{"assumptions", "Assumptions that recur", c.recurring(ctx), 0},
+		{"problems", "Problems that came up before", c.problems(ctx), 0},
+	} {
+		if s.choose(c); len(s.Findings) > 0 {
+			r.Sections = append(r.Sections, s)
+		}
 	}
-	r.Left = c.latest(left, r.More, "left")
-	r.Revised = c.latest(revised, r.More, "revised")
-	r.Unclear = c.latest(unclear, r.More, "unclear")
-	r.Assumptions = c.latest(assumptions, r.More, "assumptions")
-	r.Problems = c.latest(problems, r.More, "problems")
 	r.Notice = c.notice
-	return r, nil
+	return r, ctx.Err()
 }
 
-// latest returns those of the findings that the query selects, the latest first, those that most
-// sessions share before others. It notes how many there are beyond the limit.
-func (c *corpus) latest(all []Finding, more map[string]int, name string) []Finding {
-	all = slices.DeleteFunc(all, func(f Finding) bool {
-		return f.at.Before(c.query.Since) || c.asked != nil && !slices.ContainsFunc(f.Parts, func(p Part) bool { return c.asked[p.key()] })
+// choose keeps the findings that the query selects, and sorts them.
+func (s *Section) choose(c *corpus) {
+	latest := func(f Finding) time.Time { return f.Parts[len(f.Parts)-1].At }
+	s.Findings = slices.DeleteFunc(s.Findings, func(f Finding) bool {
+		return latest(f).Before(c.query.Since) || c.asked != nil && !slices.ContainsFunc(f.Parts, func(p Part) bool { return c.asked[p.key()] })
 	})
-	slices.SortStableFunc(all, func(a, b Finding) int {
-		if d := len(b.Parts) - len(a.Parts); d != 0 && name == "assumptions" {
+	slices.SortStableFunc(s.Findings, func(a, b Finding) int {
+		if d := len(b.Parts) - len(a.Parts); d != 0 && s.Kind == "assumptions" {
 			return d
 		}
-		return b.at.Compare(a.at)
+		return latest(b).Compare(latest(a))
 	})
-	if n := len(all) - c.query.Limit; n > 0 {
-		more[name], all = n, slices.Clip(all[:c.query.Limit])
+	if s.More = max(len(s.Findings)-c.query.Limit, 0); s.More > 0 {
+		s.Findings = slices.Clone(s.Findings[:c.query.Limit])
 	}
-	return append([]Finding{}, all...)
 }

@@ -18,22 +18,21 @@ type Counts struct {
 	Notes     int                   `json:"notes"` // of people
 }
 
+func newCounts() Counts { return Counts{States: make(map[sequent.State]int)} }
+
 // Count returns the counts of a report without reading a log. Errors are those of [Run].
 func Count(ctx context.Context, e *sequent.Engine, q Query) (Counts, error) {
-	c := newCorpus(e, q)
-	if err := c.focus(ctx, e); err != nil {
-		return Counts{}, err
+	c, n := newCorpus(e, q), newCounts()
+	err := c.focus(ctx)
+	if err == nil {
+		err = c.headers(ctx, func(h sequent.Header) bool {
+			if h.Len > 0 && c.about(&h) {
+				n.add(&h)
+			}
+			return true
+		})
 	}
-	n := Counts{States: make(map[sequent.State]int)}
-	for h, err := range c.headers(ctx, e) {
-		if err != nil {
-			return Counts{}, err
-		}
-		if h.Len > 0 && c.about(h.Updated, h.Key) {
-			n.add(&h)
-		}
-	}
-	return n, nil
+	return n, err
 }
 
 func (n *Counts) add(h *sequent.Header) {
@@ -62,29 +61,6 @@ func (n *Counts) Lines() []string {
 	}
 }
 
-// A Section is a kind of findings, for people and models.
-type Section struct {
-	Title    string
-	Findings []Finding
-	More     int // findings that are left out
-}
-
-// Sections returns the findings, without kinds that have none.
-func (r *Report) Sections() (all []Section) {
-	for _, s := range []Section{
-		{"Left open", r.Left, r.More["left"]},
-		{"Conclusions that were revised or rejected", r.Revised, r.More["revised"]},
-		{"Worth a look", r.Unclear, r.More["unclear"]},
-		{"Assumptions that recur", r.Assumptions, r.More["assumptions"]},
-		{"Problems that came up before", r.Problems, r.More["problems"]},
-	} {
-		if len(s.Findings) > 0 {
-			all = append(all, s)
-		}
-	}
-	return all
-}
-
 // Text returns the report for a model.
 func (r *Report) Text() string {
 	var b strings.Builder
@@ -94,8 +70,7 @@ func (r *Report) Text() string {
 	for _, line := range r.Counts.Lines() {
 		b.WriteString(oneLine(line) + "\n")
 	}
-	sections := r.Sections()
-	for _, s := range sections {
+	for _, s := range r.Sections {
 		b.WriteString("\n" + s.Title + ":\n")
 		for _, f := range s.Findings {
 			b.WriteString("- " + f.Title + "\n")
@@ -107,7 +82,7 @@ func (r *Report) Text() string {
 			fmt.Fprintf(&b, "(%d more)\n", s.More)
 		}
 	}
-	if len(sections) == 0 && r.Counts.Sessions > 0 {
+	if len(r.Sections) == 0 && r.Counts.Sessions > 0 {
 		b.WriteString("\nNothing was left open, revised or repeated.\n")
 	}
 	return strings.TrimSuffix(b.String(), "\n")

@@ -71,7 +71,7 @@ func Earlier(ctx context.Context, e *sequent.Engine, project, text string) (*seq
 		}
 		known = len(some.Headers)
 	}
-	stems := newStems()
+	stems := make(stems)
 	var candidates []candidate
 	for _, h := range found.Hits {
 		s, err := e.Peek(ctx, h.Key.ID)

@@ -132,7 +132,7 @@ var (
 )
 
 // assumption returns what a sentence assumes, if it does.
-func (s *stems) assumption(sentence string) (a assumption, ok bool) {
+func (s stems) assumption(sentence string) (a assumption, ok bool) {
 	if !strings.Contains(sentence, "ssum") && !strings.Contains(sentence, "resum") && !strings.Contains(sentence, "uppos") {
 		return a, false
 	}

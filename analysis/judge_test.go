@@ -62,7 +62,7 @@ func TestJudgements(t *testing.T) {
 
 // TestAssumptions checks what sentences assume.
 func TestAssumptions(t *testing.T) {
-	s := newStems()
+	s := make(stems)
 	same := func(a, b string) bool {
 		x, ok := s.assumption(a)
 		y, also := s.assumption(b)

@@ -1,15 +1,17 @@
 package analysis
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"iter"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/brief"
+	"github.com/sequent-dev/sequent/internal/findings"
 )
 
 // maxText is the maximum length of a text that a finding quotes, in bytes.
@@ -20,21 +22,19 @@ const maxKept = 50
 
 // A corpus is what is known of the sessions.
 type corpus struct {
+	engine   *sequent.Engine
 	query    Query
-	now      time.Time
-	stems    *stems
+	stems    stems
 	sessions []*session
-	known    map[sequent.Key]int  // index in sessions
-	byID     map[sequent.ID][]int // the same, of all owners
+	byID     map[sequent.ID][]int // indexes in sessions, of all owners
 	asked    map[sequent.Key]bool // sessions that Query.Text finds; nil means all
 	notice   string
-	failed   int // sessions that could not be read
 	compared int // pairs of sessions or assumptions that share a word
 }
 
 // A session is what is kept of a session.
 type session struct {
-	header  sequent.Header // without labels and conclusion
+	header  sequent.Header // without labels, origin and conclusion
 	skipped bool           // it was deleted meanwhile, or is damaged
 
 	end       Cite      // the conclusion, or the last thought that holds
@@ -49,7 +49,7 @@ type session struct {
 }
 
 func newCorpus(e *sequent.Engine, q Query) *corpus {
-	return &corpus{query: q, now: e.Now(), stems: newStems(), known: make(map[sequent.Key]int), byID: make(map[sequent.ID][]int)}
+	return &corpus{engine: e, query: q, stems: make(stems), byID: make(map[sequent.ID][]int)}
 }
 
 // say adds a sentence to the notice.
@@ -57,75 +57,37 @@ func (c *corpus) say(format string, args ...any) {
 	c.notice = strings.TrimSpace(c.notice + " " + fmt.Sprintf(format, args...))
 }
 
-// headers yields the sessions that the query is among. Sessions of the demo count only if there
-// are no others.
-func (c *corpus) headers(ctx context.Context, e *sequent.Engine) iter.Seq2[sequent.Header, error] {
-	return func(yield func(sequent.Header, error) bool) {
-		var demos []sequent.Header
-		others := false
-		for h, err := range e.AllSessions(ctx, sequent.Query{AllOwners: c.query.AllOwners, Project: c.query.Project}) {
-			if err == nil && h.Labels[sequent.LabelDemo] != "" {
-				demos = append(demos, h)
-				continue
-			}
-			others = true
-			if !yield(h, err) {
-				return
-			}
+// headers calls do with the sessions that the query is among, until it returns false. Sessions of the demo count only if
+// there are no others.
+func (c *corpus) headers(ctx context.Context, do func(sequent.Header) bool) error {
+	var demos []sequent.Header
+	others := false
+	for h, err := range c.engine.AllSessions(ctx, sequent.Query{AllOwners: c.query.AllOwners, Project: c.query.Project}) {
+		switch {
+		case err != nil:
+			return err
+		case h.Labels[sequent.LabelDemo] != "":
+			demos = append(demos, h)
+			continue
 		}
-		if others {
-			return
-		}
-		for _, h := range demos {
-			if !yield(h, nil) {
-				return
-			}
+		if others = true; !do(h) {
+			return nil
 		}
 	}
-}
-
-// list collects the headers.
-func (c *corpus) list(ctx context.Context, e *sequent.Engine) error {
-	room := c.query.MaxBytes
-	for h, err := range c.headers(ctx, e) {
-		if err != nil {
-			return err
-		}
-		if room -= h.Bytes; c.query.MaxBytes > 0 && room < 0 {
-			c.say("Sessions before %s are left out: the later ones have %d MiB, which is as much as is read.", h.Updated.Format(time.DateOnly), c.query.MaxBytes>>20)
-			break
-		}
-		c.add(h)
+	for i := 0; i < len(demos) && !others; i++ {
+		do(demos[i])
 	}
 	return nil
 }
 
-func (c *corpus) add(h sequent.Header) {
-	if _, ok := c.known[h.Key]; ok { // it changed while it was listed
-		return
-	}
-	c.known[h.Key] = len(c.sessions)
-	c.byID[h.ID] = append(c.byID[h.ID], len(c.sessions))
-	c.sessions = append(c.sessions, &session{header: slim(h)})
-}
-
-// slim returns a header without what is not compared.
-func slim(h sequent.Header) sequent.Header {
-	h.Labels, h.Conclusion, h.Origin = nil, "", sequent.Origin{}
-	return h
-}
-
 // focus finds the sessions that the query's text is about.
-func (c *corpus) focus(ctx context.Context, e *sequent.Engine) error {
+func (c *corpus) focus(ctx context.Context) error {
 	if c.query.Text == "" {
 		return nil
 	}
 	const most = 1000
 	c.asked = make(map[sequent.Key]bool)
-	found, err := e.Search(ctx, sequent.SearchQuery{AllOwners: c.query.AllOwners, Project: c.query.Project, Text: c.query.Text, Limit: most})
-	if err != nil {
-		return err
-	}
+	found, err := c.engine.Search(ctx, sequent.SearchQuery{AllOwners: c.query.AllOwners, Project: c.query.Project, Text: c.query.Text, Limit: most})
 	for _, h := range found.Hits {
 		if !h.Partial { // a session with some of the words may be about anything
 			c.asked[h.Key] = true
@@ -137,60 +99,82 @@ func (c *corpus) focus(ctx context.Context, e *sequent.Engine) error {
 	case found.Next != "":
 		c.say("The query finds more than %d thoughts; the best of them were used.", most)
 	}
-	return nil
+	return err
 }
 
-// read reads the sessions, one after the other.
-func (c *corpus) read(ctx context.Context, e *sequent.Engine) error {
+// read lists the sessions, and reads one after the other.
+func (c *corpus) read(ctx context.Context) error {
+	room := c.query.MaxBytes
+	err := c.headers(ctx, func(h sequent.Header) bool {
+		if room -= h.Bytes; c.query.MaxBytes > 0 && room < 0 {
+			c.say("Sessions before %s are left out: the later ones have %d MiB, which is as much as is read.", h.Updated.Format(time.DateOnly), c.query.MaxBytes>>20)
+			return false
+		}
+		known := func(i int) bool { return c.sessions[i].header.Key == h.Key } // it changed while it was listed
+		if !slices.ContainsFunc(c.byID[h.ID], known) {
+			c.byID[h.ID] = append(c.byID[h.ID], len(c.sessions))
+			c.sessions = append(c.sessions, &session{header: slim(h)})
+		}
+		return true
+	})
+	damaged := 0
 	for _, s := range c.sessions {
-		if err := ctx.Err(); err != nil {
-			return err
+		if err != nil || ctx.Err() != nil {
+			return cmp.Or(err, ctx.Err())
 		}
-		engine := e
-		if s.header.Owner != "" && c.query.AllOwners {
-			engine = e.Owned(s.header.Owner)
+		engine := c.engine
+		if c.query.AllOwners {
+			engine = engine.Owned(s.header.Owner)
 		}
-		full, err := engine.Session(ctx, s.header.ID)
+		var full *sequent.Session
+		full, err = engine.Session(ctx, s.header.ID)
 		switch {
 		case errors.Is(err, sequent.ErrNotFound): // deleted just now
-			s.skipped = true
-			continue
+			s.skipped, err = true, nil
 		case sequent.CodeOf(err) == sequent.CodeCorrupt, err == nil && full.Fault() != nil:
-			s.skipped = true
-			c.failed++
-			continue
-		case err != nil:
-			return err
-		}
-		if full.Len() > 0 {
+			s.skipped, err = true, nil
+			damaged++
+		case err == nil && full.Len() > 0:
 			c.take(ctx, s, full)
-			if err := ctx.Err(); err != nil {
-				return err
-			}
 		}
 	}
-	if c.failed > 0 {
-		c.say("%d sessions are damaged and were left out; sequent store verify --all names them.", c.failed)
+	if damaged > 0 {
+		c.say("%d sessions are damaged and were left out; sequent store verify --all names them.", damaged)
 	}
-	return nil
+	return cmp.Or(err, ctx.Err())
+}
+
+// slim returns a header without what is not compared.
+func slim(h sequent.Header) sequent.Header {
+	h.Labels, h.Conclusion, h.Origin = nil, "", sequent.Origin{}
+	return h
+}
+
+// A reading is a session that is read, and its log.
+type reading struct {
+	*findings.Reading
+	log []sequent.Thought
 }
 
 // take takes from a session what is compared.
 func (c *corpus) take(ctx context.Context, s *session, full *sequent.Session) {
-	standings := full.Standings()
-	log := full.Thoughts()
+	r := reading{findings.Read(full), full.Thoughts()}
 	s.header = slim(full.Header())
-	s.problem = cite(full, log[0], oneLine(full.Title()))
-	s.subject = c.stems.subject(full.Title(), log[0].Text)
-	last, came := ending(full, log, standings)
-	s.end = cite(full, last, came)
+	s.problem = r.cite(1, oneLine(full.Title()))
+	s.subject = c.stems.subject(full.Title(), r.log[0].Text)
+	last, came := ending(full, r.log, r.Standings)
+	s.end = r.cite(last.Seq, came)
 	if full.State() == sequent.Completed {
-		s.concluded = log[len(log)-1].At
+		s.concluded = r.log[len(r.log)-1].At
 	}
-	s.left = c.leftOf(full, log, standings)
-	s.changed = changedIn(full, log, standings)
-	s.unclear = unclearIn(full, log)
-	c.scan(ctx, s, full, log, standings)
+	s.left = c.leftOf(r)
+	s.changed = changedIn(r)
+	for _, t := range r.log {
+		for _, text := range r.Found[t.Seq] {
+			s.unclear = append(s.unclear, Finding{text, []Part{{"said", r.cite(t.Seq, t.Text)}}})
+		}
+	}
+	c.scan(ctx, s, r)
 }
 
 // Ending returns the thought with which a session ended, or the last one that holds, and what it
@@ -221,10 +205,9 @@ func lastHolding(log []sequent.Thought, standings []sequent.Standing) sequent.Th
 }
 
 // cite returns a citation of a thought.
-func cite(s *sequent.Session, t sequent.Thought, text string) Cite {
+func (r *reading) cite(seq int, text string) Cite {
 	return Cite{
-		Owner: s.Owner(), Session: s.ID(), Seq: t.Seq, Ref: s.Reference(t.Seq).String(),
-		Text: brief.Lead(text, maxText), At: t.At,
+		Owner: r.Owner(), Session: r.ID(), Seq: seq, Ref: r.Reference(seq).String(), Text: brief.Lead(text, maxText), At: r.log[seq-1].At,
 	}
 }
 
@@ -237,21 +220,21 @@ const (
 )
 
 // scan takes what the texts of a session say about other sessions, and what they assume.
-func (c *corpus) scan(ctx context.Context, s *session, full *sequent.Session, log []sequent.Thought, standings []sequent.Standing) {
-	look := func(t sequent.Thought, text, by string, at time.Time) {
-		withdrawn := by != byNote && standings[t.Seq-1].State == sequent.Superseded
+func (c *corpus) scan(ctx context.Context, s *session, r reading) {
+	look := func(seq int, text, by string, at time.Time) {
+		st := r.Standings[seq-1].State
 		all := append(brief.Sentences(text), "")
 		for i, sentence := range all[:len(all)-1] {
 			for target, how := range c.mentionsIn(s, sentence, all[i+1]) {
-				if how != "" && !withdrawn && len(s.mentions) < maxKept {
-					m := mention{target, Part{how + by, cite(full, t, sentence)}}
+				if how != "" && (by == byNote || st != sequent.Superseded) && len(s.mentions) < maxKept {
+					m := mention{target, Part{how + by, r.cite(seq, sentence)}}
 					m.by.At = at
 					s.mentions = append(s.mentions, m)
 				}
 			}
 			if a, ok := c.stems.assumption(sentence); ok && by != byNote && len(s.assumed) < maxKept {
-				a.use = Part{"assumed", cite(full, t, sentence)}
-				if st := standings[t.Seq-1].State; st != sequent.Current && st != sequent.Concluded {
+				a.use = Part{"assumed", r.cite(seq, sentence)}
+				if st != sequent.Current && st != sequent.Concluded {
 					a.use.Says += ", now " + string(st)
 				}
 				s.assumed = append(s.assumed, a)
@@ -259,24 +242,24 @@ func (c *corpus) scan(ctx context.Context, s *session, full *sequent.Session, lo
 		}
 	}
 	const bySession = " by a later session"
-	for _, t := range log {
+	for _, t := range r.log {
 		if ctx.Err() != nil {
 			return
 		}
-		look(t, t.Text, bySession, t.At)
+		look(t.Seq, t.Text, bySession, t.At)
 	}
-	last := log[len(log)-1]
-	if text := full.Conclusion(); text != "" && text != last.Text {
-		look(last, text, bySession, last.At)
+	last := r.log[len(r.log)-1]
+	if text := r.Conclusion(); text != last.Text {
+		look(last.Seq, text, bySession, last.At)
 	}
-	for _, n := range full.Notes() {
-		look(log[n.Seq-1], n.Text, byNote, n.At)
+	for _, n := range r.Session.Notes() {
+		look(n.Seq, n.Text, byNote, n.At)
 	}
 }
 
-// about reports whether the query selects a session that changed at a time.
-func (c *corpus) about(at time.Time, k sequent.Key) bool {
-	return !at.Before(c.query.Since) && (c.asked == nil || c.asked[k])
+// about reports whether the query selects a session.
+func (c *corpus) about(h *sequent.Header) bool {
+	return !h.Updated.Before(c.query.Since) && (c.asked == nil || c.asked[h.Key])
 }
 
 func (ci *Cite) key() sequent.Key { return sequent.Key{Owner: ci.Owner, ID: ci.Session} }

@@ -13,7 +13,7 @@ import (
 func runAnalyze(p *program, ctx context.Context) (result, error) {
 	in := p.query()
 	q := analysis.Query{
-		Text: strings.Join(p.args, " "), Idle: day, Limit: p.limit,
+		Text: strings.Join(p.args, " "), Limit: p.limit,
 		AllOwners: in.AllOwners, Project: in.Project, Since: in.Since,
 	}
 	if p.counts {
@@ -66,8 +66,7 @@ func (f *findings) text(pg *page) {
 		pg.add(draw.Marked(printable.Line(f.Notice), nil, pg.Options, 0)...)
 	}
 	pg.numbers(f.Counts.Lines())
-	sections := f.Sections()
-	for _, section := range sections {
+	for _, section := range f.Sections {
 		pg.heading(section.Title)
 		for _, item := range section.Findings {
 			pg.add(draw.Cut(draw.Line{{Text: "  " + printable.Line(item.Title), Role: draw.Text}}, pg.Options))
@@ -86,7 +85,7 @@ func (f *findings) text(pg *page) {
 			pg.add(draw.Line{{Text: fmt.Sprintf("  %d more; --limit shows them", section.More), Role: draw.Fold}})
 		}
 	}
-	if len(sections) == 0 && f.Counts.Sessions > 0 {
+	if len(f.Sections) == 0 && f.Counts.Sessions > 0 {
 		pg.add(nil, draw.Line{{Text: "Nothing was left open, revised or repeated.", Role: draw.Text}})
 	}
 }
