@@ -1,7 +1,10 @@
 package storetest
 
 import (
+	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"testing"
 	"time"
 
@@ -42,4 +45,44 @@ func Vivid(t *testing.T, s sequent.Store) sequent.Key {
 		t.Fatal(err)
 	}
 	return k
+}
+
+// Flips executes statements on the tables of a store with one session, each in a transaction that
+// it rolls back. It returns the columns, by statement in flips, whose changes are neither refused
+// nor a fault of the session, and fails the test if such a change shows.
+func Flips(t *testing.T, flips map[string]string, exec func(text string) error, refused func(error) bool, load func() (sequent.Header, []sequent.Entry, error)) []string {
+	t.Helper()
+	show := func() string {
+		h, log, err := load()
+		switch {
+		case errors.Is(err, sequent.ErrNotFound):
+			return "gone"
+		case err != nil:
+			t.Fatal(err)
+		case sequent.Verify(h, log).Fault != nil:
+			return "a fault"
+		}
+		return fmt.Sprintf("%+v %+v", h, log)
+	}
+	must := func(err error) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	before, hidden := show(), make(map[string]bool)
+	for text, column := range flips {
+		must(exec("BEGIN"))
+		if err := exec(text); err != nil {
+			if !refused(err) {
+				t.Errorf("%s: %v", text, err)
+			}
+		} else if after := show(); after != "gone" && after != "a fault" {
+			hidden[column] = true
+			if after != before {
+				t.Errorf("%s is no fault, and shows\n%s\ninstead of\n%s", text, after, before)
+			}
+		}
+		must(exec("ROLLBACK"))
+	}
+	return slices.Sorted(maps.Keys(hidden))
 }

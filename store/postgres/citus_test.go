@@ -80,17 +80,10 @@ func TestDistributedStays(t *testing.T) {
 	if got, err := e.Owned("bob").Session(t.Context(), "c"); err != nil || got.Fault() != nil || got.Len() != 1 {
 		t.Errorf("Session = %+v, %v", got, err)
 	}
-	var nodes int
 	for _, f := range Diagnose(t.Context(), url) {
 		if f.Status == diagnosis.Fail {
 			t.Errorf("%s: %s", f.Check, f.Detail)
 		}
-		if f.Check == "node" && strings.Contains(f.Detail, "has 4 shards") {
-			nodes++
-		}
-	}
-	if nodes != 2 {
-		t.Errorf("the diagnosis shows %d nodes with 4 shards, want 2", nodes)
 	}
 }
 

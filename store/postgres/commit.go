@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -21,13 +20,11 @@ const (
 	// maxThoughtBytes is well below PostgreSQL's limit of 1 GB for a message.
 	maxThoughtBytes = 200 << 20
 
-	// lockTimeout bounds the wait for a lock of a statement that waits for no session: for the
-	// insertion of a session with the same key, or a lock on a table.
-	lockTimeout = 250 * time.Millisecond
-	// remoteTimeout is the same for a whole statement on Citus, whose shard may be moving.
+	// lockTimeout bounds the wait of a statement for a lock. After it, the connection serves others.
+	lockTimeout = 200 * time.Millisecond
+	// remoteTimeout is the same for a whole statement on Citus, whose shard may be moving: workers
+	// would have to be told of a lock_timeout.
 	remoteTimeout = time.Second
-	// sessionTimeout bounds the wait for a session. After it, the connection serves others.
-	sessionTimeout = 100 * time.Millisecond
 )
 
 // Commit implements [sequent.Store].
@@ -86,7 +83,7 @@ func (s *Store) apart(ctx context.Context, writes []*sequent.Write, sent bool) {
 // it already.
 func (s *Store) alone(ctx context.Context, w *sequent.Write, sent bool) error {
 	a := attempt{Store: s, write: w, sent: sent}
-	for wait, deadline := 10*time.Millisecond, time.Now().Add(s.statementTimeout); ; wait = min(2*wait, 500*time.Millisecond) {
+	for wait, deadline := 10*time.Millisecond, time.Now().Add(statementTimeout); ; wait = min(2*wait, 500*time.Millisecond) {
 		err := s.retry(ctx, a.run)
 		locked := s.isLocked(err)
 		switch {
@@ -133,7 +130,6 @@ func (a *attempt) run(ctx context.Context) error {
 		var b pgx.Batch
 		b.Queue("BEGIN")
 		if a.distributed || a.waits() { // otherwise a batch has tried already
-			a.limit(&b)
 			queueSwap(&b, a.write, &key)
 		}
 		if err := c.send(ctx, &b); err != nil {
@@ -144,7 +140,6 @@ func (a *attempt) run(ctx context.Context) error {
 				return err
 			}
 			var b pgx.Batch
-			a.limit(&b)
 			queueSwap(&b, a.write, &key)
 			if err := c.send(ctx, &b); err != nil {
 				return err
@@ -170,19 +165,6 @@ func (a *attempt) run(ctx context.Context) error {
 		}
 		return err
 	})
-}
-
-// limit limits the time that the next statements of a transaction wait.
-func (a *attempt) limit(b *pgx.Batch) {
-	timeout := lockTimeout
-	if a.waits() {
-		timeout = sessionTimeout
-	}
-	if a.distributed { // workers would have to be told of a lock_timeout
-		b.Queue(fmt.Sprintf("SET LOCAL statement_timeout = %d", remoteTimeout.Milliseconds()))
-	} else {
-		b.Queue(fmt.Sprintf("SET LOCAL lock_timeout = %d", timeout.Milliseconds()))
-	}
 }
 
 // queueSwap adds a statement that changes the row of a session if it is at the base of the write,

@@ -142,7 +142,7 @@ func TestDiagnose(t *testing.T) {
 	if _, err := sequent.New(sequent.Config{Store: s}).Ensure(t.Context(), "a", adding("a heron stands in the river")); err != nil {
 		t.Fatal(err)
 	}
-	for _, check := range []string{"server", "durability", "connections", "time-outs", "tables", "format"} {
+	for _, check := range []string{"server", "durability", "connections", "tables", "format"} {
 		finds(check, diagnosis.OK)
 	}
 	for _, f := range Diagnose(t.Context(), address) {
@@ -159,22 +159,4 @@ func TestDiagnose(t *testing.T) {
 	}
 	address = "postgres://nobody@127.0.0.1:1/x"
 	finds("server", diagnosis.Fail)
-}
-
-func TestSeveralServers(t *testing.T) {
-	t.Parallel()
-	for url, want := range map[string]bool{
-		"postgres://sequent@db/sequent":                 false, // the driver tries it with TLS and without
-		"postgres://sequent@db/sequent?sslmode=disable": false,
-		"postgres://sequent@db1,db2/sequent":            true,
-		"postgres://sequent@db:5432,db:5433/sequent":    true,
-	} {
-		config, _, err := parse(Config{URL: url})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := severalServers(&config.Config); got != want {
-			t.Errorf("severalServers(%s) = %t, want %t", url, got, want)
-		}
-	}
 }

@@ -28,7 +28,7 @@ func TestConcurrentCreate(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range 10 {
 		wg.Go(func() {
-			s, err := Open(t.Context(), Config{URL: url, Connections: 2, Logger: slog.New(slog.DiscardHandler)})
+			s, err := Open(t.Context(), Config{URL: url, Logger: slog.New(slog.DiscardHandler)})
 			if err != nil {
 				t.Errorf("replica %d: %v", i, err)
 				return

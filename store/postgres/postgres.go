@@ -29,27 +29,25 @@ import (
 
 // A Config configures a [Store].
 type Config struct {
-	URL              string        // postgres://…, or key=value pairs; required. It may contain a password.
-	Connections      int           // maximum number of connections, half of them for commits; a process uses one more to watch; at least 2; 0 means 8, or 32 on Citus
-	RetryTimeout     time.Duration // maximum time to retry while the server is unreachable; 0 means 5 s
-	StatementTimeout time.Duration // of each statement; 0 means 30 s
-	Logger           *slog.Logger  // nil means slog.Default()
+	URL          string        // postgres://…, or key=value pairs; required. It may contain a password.
+	RetryTimeout time.Duration // maximum time to retry while the server is unreachable; 0 means 5 s
+	Logger       *slog.Logger  // nil means slog.Default()
 }
 
-const defaultStatementTimeout = 30 * time.Second
+// statementTimeout limits each statement, unless the address does.
+const statementTimeout = 30 * time.Second
 
 // A Store is a [sequent.Store] in PostgreSQL. Use [Open].
 type Store struct {
 	sqlstore.Store
 
-	database         *sqlstore.Database
-	config           *pgx.ConnConfig
-	distributed      bool          // the tables are on workers of Citus
-	db, commits      *sql.DB       // connections of commits are apart, so that neither wait for the others
-	patient          chan struct{} // holds a token for each commit that waits for a session
-	retryTimeout     time.Duration
-	statementTimeout time.Duration
-	log              *slog.Logger
+	database     *sqlstore.Database
+	config       *pgx.ConnConfig
+	distributed  bool          // the tables are on workers of Citus
+	db, commits  *sql.DB       // connections of commits are apart, so that neither wait for the others
+	patient      chan struct{} // holds a token for each commit that waits for a session
+	retryTimeout time.Duration
+	log          *slog.Logger
 
 	feed      sequent.Feed
 	channel   string // of notifications; each schema has its own
@@ -77,11 +75,10 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	}
 	s := &Store{
 		config: config, distributed: distributed,
-		retryTimeout:     cmp.Or(cfg.RetryTimeout, 5*time.Second),
-		statementTimeout: cmp.Or(cfg.StatementTimeout, defaultStatementTimeout),
-		log:              cmp.Or(cfg.Logger, slog.Default()),
-		sender:           rand.Text(),
-		listening:        make(chan struct{}),
+		retryTimeout: cmp.Or(cfg.RetryTimeout, 5*time.Second),
+		log:          cmp.Or(cfg.Logger, slog.Default()),
+		sender:       rand.Text(),
+		listening:    make(chan struct{}),
 	}
 	s.background, s.stop = context.WithCancel(context.WithoutCancel(ctx))
 	if err := s.retry(ctx, s.create); err != nil {
@@ -89,31 +86,29 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	}
 	s.database = &sqlstore.Database{Read: s.read, Write: s.write, Sources: sources, Part: partOf, Copy: copySession, Lock: lock, Decode: unpack}
 	s.Store = sqlstore.New(s.database)
-	open := func(n int, settings map[string]string) *sql.DB {
-		config := s.config.Copy()
+	connections := 4   // for commits, and as many for other calls; a process uses one more to watch
+	if s.distributed { // where a batch is many transactions
+		connections = 16
+	}
+	open := func(config *pgx.ConnConfig, settings map[string]string) *sql.DB {
 		set(config, settings)
 		db := stdlib.OpenDB(*config)
-		db.SetMaxOpenConns(n)
-		db.SetMaxIdleConns(n)
+		db.SetMaxOpenConns(connections)
+		db.SetMaxIdleConns(connections)
 		db.SetConnMaxIdleTime(30 * time.Minute)
 		return db
 	}
-	connections := cfg.Connections
-	if connections == 0 {
-		if connections = 8; s.distributed { // where a batch is many transactions
-			connections = 32
-		}
-	}
-	connections = max(connections, 2)
-	s.patient = make(chan struct{}, max(1, connections/8))
+	s.patient = make(chan struct{}, connections/4)
 	// The best plan of a commit does not depend on its arguments, and planning would take half
 	// of the server's time; that of a search does.
 	commit := map[string]string{"lock_timeout": strconv.FormatInt(lockTimeout.Milliseconds(), 10), "plan_cache_mode": "force_generic_plan"}
+	committing := s.config.Copy()
 	if s.distributed {
 		// A worker makes a commit durable: the coordinator has only the notification.
 		commit["synchronous_commit"] = "off"
+		committing.RuntimeParams["statement_timeout"] = strconv.FormatInt(remoteTimeout.Milliseconds(), 10)
 	}
-	s.commits, s.db = open(connections/2, commit), open(connections-connections/2, map[string]string{"plan_cache_mode": "force_custom_plan"})
+	s.commits, s.db = open(committing, commit), open(s.config.Copy(), map[string]string{"plan_cache_mode": "force_custom_plan"})
 	return s, nil
 }
 
@@ -132,7 +127,7 @@ func parse(cfg Config) (config *pgx.ConnConfig, distributed bool, err error) {
 	}
 	config.ConnectTimeout = cmp.Or(config.ConnectTimeout, 5*time.Second)
 	config.OnNotice = noteLostCommit
-	timeout := cmp.Or(cfg.StatementTimeout, defaultStatementTimeout).Milliseconds()
+	timeout := statementTimeout.Milliseconds()
 	set(config, map[string]string{
 		"application_name":                    "sequent",
 		"statement_timeout":                   strconv.FormatInt(timeout, 10),
@@ -159,7 +154,7 @@ func set(config *pgx.ConnConfig, settings map[string]string) {
 func (s *Store) retry(ctx context.Context, do func(context.Context) error) error {
 	deadline := time.Now().Add(s.retryTimeout)
 	for wait := 10 * time.Millisecond; ; wait = min(2*wait, 500*time.Millisecond) {
-		attempt, cancel := context.WithTimeout(ctx, s.statementTimeout+5*time.Second) // the server's timeout fires first
+		attempt, cancel := context.WithTimeout(ctx, statementTimeout+5*time.Second) // the server's timeout fires first
 		err := do(attempt)
 		cancel()
 		if err == nil || ctx.Err() != nil || !isLost(err) && !isPassing(err) || time.Now().Add(wait).After(deadline) {

@@ -2,9 +2,7 @@ package postgres
 
 import (
 	"context"
-	"fmt"
-	"strconv"
-	"strings"
+	"encoding/json"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -13,40 +11,33 @@ import (
 	"github.com/sequent-dev/sequent/store/sqlstore"
 )
 
-// The payload of a notification has who sends it and the topics of the sessions that have
-// changed, in hexadecimal, separated by spaces; without topics, any may have changed.
-const maxTopics = 400 // of 17 bytes; PostgreSQL's limit is 8,000 bytes
+// A notice is the payload of a notification.
+type notice struct {
+	From   string          // who sends it
+	Topics []sequent.Topic // of the sessions that have changed; without topics, any may have changed
+}
+
+// maxTopics is the most topics in a notice: at 21 bytes each they fit PostgreSQL's limit of 8,000.
+const maxTopics = 350
 
 func (s *Store) payload(topics []sequent.Topic) string {
-	var b strings.Builder
-	b.WriteString(s.sender)
-	if len(topics) <= maxTopics {
-		for _, t := range topics {
-			fmt.Fprintf(&b, " %016x", uint64(t))
-		}
+	if len(topics) > maxTopics {
+		topics = nil
 	}
-	return b.String()
+	text, _ := json.Marshal(notice{s.sender, topics}) // it does not fail for these types
+	return string(text)
 }
 
 // received reports the commits of another process.
 func (s *Store) received(payload string) {
-	fields := strings.Fields(payload)
-	if len(fields) > 0 && fields[0] == s.sender {
-		return
-	}
-	var topics []sequent.Topic
-	for _, field := range fields[min(len(fields), 1):] {
-		t, err := strconv.ParseUint(field, 16, 64)
-		if err != nil {
-			topics = nil
-			break
-		}
-		topics = append(topics, sequent.Topic(t))
-	}
-	if len(topics) == 0 {
+	var n notice
+	switch err := json.Unmarshal([]byte(payload), &n); {
+	case err == nil && n.From == s.sender:
+	case err != nil || len(n.Topics) == 0:
 		s.feed.Lost()
+	default:
+		s.feed.Touched(n.Topics...)
 	}
-	s.feed.Touched(topics...)
 }
 
 // Watch implements [sequent.Watcher] by notifications. It waits until the store has listened
@@ -69,22 +60,17 @@ func (s *Store) Watch(ctx context.Context) (*sequent.Watch, error) {
 // runListener receives notifications until the store is closed. When a connection breaks it
 // connects again, and reports that notifications were lost.
 func (s *Store) runListener() {
-	logged := false
-	for wait := 50 * time.Millisecond; s.background.Err() == nil; wait = min(2*wait, 2*time.Second) {
+	for failed := false; ; failed = true {
 		start := time.Now()
 		err := s.receive(s.background)
 		if s.background.Err() != nil {
 			return
 		}
-		if time.Since(start) > 10*time.Second {
-			wait, logged = 50*time.Millisecond, false
-		}
-		if !logged {
+		if !failed || time.Since(start) > 10*time.Second { // once for each break
 			s.log.Warn("the connection for notifications failed; connecting again", "error", err)
-			logged = true
 		}
 		select {
-		case <-time.After(wait):
+		case <-time.After(500 * time.Millisecond):
 		case <-s.background.Done():
 		}
 	}
@@ -115,19 +101,16 @@ func (s *Store) receive(ctx context.Context) error {
 	for {
 		limited, cancel := context.WithTimeout(ctx, silence)
 		n, err := conn.WaitForNotification(limited)
-		silent := limited.Err() != nil && ctx.Err() == nil
+		silent := limited.Err() != nil && ctx.Err() == nil && !conn.IsClosed()
 		cancel()
-		switch {
-		case err == nil:
+		if err == nil {
 			s.received(n.Payload)
-		case silent && !conn.IsClosed():
+		} else if silent {
 			limited, cancel := context.WithTimeout(ctx, patience)
-			err := conn.Ping(limited)
+			err = conn.Ping(limited)
 			cancel()
-			if err != nil {
-				return err
-			}
-		default:
+		}
+		if err != nil {
 			return err
 		}
 	}

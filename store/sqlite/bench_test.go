@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -37,36 +38,42 @@ func BenchmarkAppend(b *testing.B) {
 				b.Fatal(err)
 			}
 			defer s.Close()
-			e := sequent.New(sequent.Config{Store: s})
 			b.ReportAllocs()
-			start, used := time.Now(), processorTime()
 			took := make([]time.Duration, b.N)
-			var n atomic.Int64
-			var wg sync.WaitGroup
-			for w := range test.writers {
-				wg.Go(func() {
-					for {
-						i := int(n.Add(1)) - 1
-						if i >= b.N {
-							return
-						}
-						begun := time.Now()
-						if _, err := e.Append(b.Context(), sequent.ID(fmt.Sprint(w, "-", i/100/test.writers)), sequent.Draft{Text: benchText}); err != nil {
-							b.Error(err)
-							return
-						}
-						took[i] = time.Since(begun)
-					}
-				})
+			if err := appendAll(b.Context(), s, test.writers, b.N, 100, func() string { return benchText }, took); err != nil {
+				b.Fatal(err)
 			}
-			wg.Wait()
-			b.ReportMetric(float64(b.N)/time.Since(start).Seconds(), "appends/s")
-			b.ReportMetric(float64((processorTime()-used).Microseconds())/float64(b.N), "cpu-µs/append")
 			slices.Sort(took)
 			b.ReportMetric(float64(took[b.N*99/100].Microseconds())/1000, "p99-ms")
 			b.ReportMetric(float64(took[b.N-1].Microseconds())/1000, "worst-ms")
 		})
 	}
+}
+
+// appendAll appends n thoughts through an engine, to sessions of a number of thoughts. Each of the
+// writers appends to one session at a time. It stores how long each append took, unless took is nil.
+func appendAll(ctx context.Context, s *Store, writers, n, each int, text func() string, took []time.Duration) error {
+	e := sequent.New(sequent.Config{Store: s})
+	var next atomic.Int64
+	failed := make(chan error, writers)
+	var wg sync.WaitGroup
+	for w := range writers {
+		wg.Go(func() {
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+				begun := time.Now()
+				if _, err := e.Append(ctx, sequent.ID(fmt.Sprint(w, "-", i/each/writers)), sequent.Draft{Text: text()}); err != nil {
+					failed <- err
+					return
+				}
+				if took != nil {
+					took[i] = time.Since(begun)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	close(failed)
+	return <-failed
 }
 
 // BenchmarkBig reads a store of 1,000,000 thoughts in 100,000 sessions, or, with
@@ -149,7 +156,7 @@ func openBig(b *testing.B, n int) *Store {
 }
 
 // generate creates the store under another name and renames it, so that a store
-// at path is always complete.
+// at path is always complete. The thoughts of a session are not in adjacent rows.
 func generate(ctx context.Context, path string, n int) error {
 	unfinished := path + ".unfinished.db"
 	if err := os.RemoveAll(unfinished); err != nil {
@@ -160,58 +167,16 @@ func generate(ctx context.Context, path string, n int) error {
 		return err
 	}
 	text := newTexts()
-	sessions := n / 10
-	// Append to many sessions in turn, so that the thoughts of one session are not
-	// in adjacent rows.
-	const interleaved = 1000
-	for first := 0; first < sessions; first += interleaved {
-		headers := make([]sequent.Header, min(interleaved, sessions-first))
-		for step := range 10 {
-			var batch []*sequent.Write
-			for i := range headers {
-				batch = append(batch, grow(&headers[i], first+i, step, text.next()))
-			}
-			for part := range slices.Chunk(batch, 250) {
-				if err := s.Commit(ctx, part); err != nil {
-					return err
-				}
-			}
-		}
-	}
-	if err := s.Close(); err != nil {
+	if err := errors.Join(appendAll(ctx, s, 100, n, 10, text.next, nil), s.Close()); err != nil {
 		return err
 	}
 	return os.Rename(unfinished, path)
 }
 
-// grow returns a write that appends a thought to a session, and updates its header.
-func grow(h *sequent.Header, session, step int, text string) *sequent.Write {
-	base := h.Position()
-	at := time.UnixMicro(1_800_000_000_000_000 + int64(session)*1_000_000 + int64(step)*60_000_000).UTC()
-	if step == 0 {
-		base = sequent.Position{}
-		*h = sequent.Header{
-			Key:   sequent.Key{ID: sequent.ID(fmt.Sprintf("session-%06d", session))},
-			Epoch: 1, State: sequent.Active, Title: text[:60], Created: at,
-		}
-	}
-	h.Version++
-	h.Len++
-	h.Updated = at
-	added := sequent.Entries([]sequent.Thought{{
-		Draft: sequent.Draft{Number: h.Len, Total: 10, Text: text, Final: step == 9},
-		Seq:   h.Len, After: h.Len - 1, At: at,
-	}})
-	h.Prove(added)
-	return &sequent.Write{
-		Base: base, Header: *h, Entries: added,
-		Rebase: func(sequent.Header, []sequent.Entry) bool { return false },
-	}
-}
-
 // texts generates texts from a vocabulary of 40,000 words. The k-th word is about
 // 1/k as frequent as the first.
 type texts struct {
+	mu         sync.Mutex
 	rng        *rand.Rand
 	zipf       *rand.Zipf
 	vocabulary []string
@@ -237,6 +202,8 @@ func word(i int) string {
 }
 
 func (x *texts) next() string {
+	x.mu.Lock()
+	defer x.mu.Unlock()
 	size := 200 + x.rng.IntN(1001)
 	var b strings.Builder
 	for b.Len() < size {

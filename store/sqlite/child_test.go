@@ -29,7 +29,6 @@ const (
 
 // tasks are the tasks of a child.
 var tasks = map[string]func() error{
-	"open":   openTask,
 	"append": appendTask,
 	"hold":   holdTask,
 	"backup": backupTask, "restore": restoreTask, "sweep": sweepTask,
@@ -122,31 +121,6 @@ func openChild(ctx context.Context) (*Store, error) {
 	})
 }
 
-// awaitParent waits for a line from the parent, so that all children start at the
-// same time.
-func awaitParent() error {
-	fmt.Println("ready")
-	_, err := bufio.NewReader(os.Stdin).ReadString('\n')
-	return err
-}
-
-// openTask opens the store, appends one thought and closes it.
-func openTask() error {
-	if err := awaitParent(); err != nil {
-		return err
-	}
-	ctx := context.Background()
-	s, err := openChild(ctx)
-	if err != nil {
-		return err
-	}
-	e := sequent.New(sequent.Config{Store: s})
-	if _, err := e.Ensure(ctx, "shared", adding(os.Getenv(childName))); err != nil {
-		return err
-	}
-	return s.Close()
-}
-
 // adding returns a change that appends one thought.
 func adding(text string) func(*sequent.Change) error {
 	return func(c *sequent.Change) error {
@@ -156,18 +130,19 @@ func adding(text string) func(*sequent.Change) error {
 	}
 }
 
-// appendTask appends thoughts until its input ends, and prints each acknowledged
-// one.
+// appendTask opens the store when its parent says so, appends thoughts until its input ends, and
+// prints each acknowledged one.
 func appendTask() error {
+	fmt.Println("ready")
+	if _, err := bufio.NewReader(os.Stdin).ReadString('\n'); err != nil {
+		return err
+	}
 	ctx := context.Background()
 	s, err := openChild(ctx)
 	if err != nil {
 		return err
 	}
 	e := sequent.New(sequent.Config{Store: s})
-	if err := awaitParent(); err != nil {
-		return err
-	}
 	stop := make(chan struct{})
 	go func() {
 		io.Copy(io.Discard, os.Stdin)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -212,7 +211,7 @@ func readOnlyMount(dir string) error {
 		return err
 	}
 	if err := unix.Mount("", dir, "", unix.MS_REMOUNT|unix.MS_RDONLY, ""); err != nil {
-		return fmt.Errorf("%w; open files after Close: %q", err, openFiles(dir))
+		return err
 	}
 	if err := onlyReads(ctx, path, 5); err != nil {
 		return err
@@ -226,17 +225,6 @@ func readOnlyMount(dir string) error {
 		}
 	}
 	return nil
-}
-
-// openFiles returns the files below dir that this process has open.
-func openFiles(dir string) (all []string) {
-	entries, _ := os.ReadDir("/proc/self/fd")
-	for _, entry := range entries {
-		if path, err := os.Readlink("/proc/self/fd/" + entry.Name()); err == nil && strings.HasPrefix(path, dir) {
-			all = append(all, path)
-		}
-	}
-	return all
 }
 
 // onlyReads checks a store that is not writable and has n thoughts in session "a".
@@ -318,55 +306,9 @@ func openPath(path string) error {
 
 func readOnlyTask() error { return onlyReads(context.Background(), os.Getenv(childStore), 5) }
 
-// TestFileSizeLimit limits the size of files. It needs no privileges, and to SQLite
-// the failure looks like one of the disk.
-func TestFileSizeLimit(t *testing.T) {
-	t.Parallel()
-	start(t, "limit", childStore+"="+filepath.Join(t.TempDir(), "sessions.db")).wait(t)
-}
-
 // systemTasks are the tasks of a child that only this operating system has.
 var systemTasks = map[string]func() error{
-	"limit":    limitTask,
 	"medium":   mediumTask,
 	"faults":   faultsTask,
 	"readonly": readOnlyTask,
-	"syncs":    syncsTask,
-}
-
-func limitTask() error {
-	signal.Ignore(syscall.SIGXFSZ)
-	ctx := context.Background()
-	s, err := openChild(ctx)
-	if err != nil {
-		return err
-	}
-	var old syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &old); err != nil {
-		return err
-	}
-	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: 256 << 10, Max: old.Max}); err != nil {
-		return err
-	}
-	e := sequent.New(sequent.Config{Store: s})
-	n := 0
-	for ; ; n++ {
-		if n == 10_000 {
-			return errors.New("no error after 10,000 thoughts")
-		}
-		if _, err = e.Ensure(ctx, "s", adding(fmt.Sprint(n, " ", benchText))); err != nil {
-			break
-		}
-	}
-	if code := sequent.CodeOf(err); code != sequent.CodeUnavailable && code != sequent.CodeFull {
-		return fmt.Errorf("at the limit: %w, want code %s", err, sequent.CodeUnavailable)
-	}
-	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &old); err != nil {
-		return err
-	}
-	got, err := e.Ensure(ctx, "s", adding("more"))
-	if err != nil || got.Len() != n+1 {
-		return fmt.Errorf("after the limit was removed: %w; want %d thoughts", err, n+1)
-	}
-	return s.Close()
 }

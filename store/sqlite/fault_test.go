@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"bytes"
 	"context"
 	"database/sql"
 	"errors"
@@ -16,7 +15,6 @@ import (
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/internal/fairlock"
-	"github.com/sequent-dev/sequent/internal/needtest"
 )
 
 // filled creates a store with n thoughts in session "a" and closes it.
@@ -51,24 +49,6 @@ func raw(t *testing.T, path string, statements ...string) {
 		if _, err := db.Exec(text); err != nil {
 			t.Fatalf("%s: %v", text, err)
 		}
-	}
-}
-
-// TestDamageInUse damages pages that Open does not read.
-func TestDamageInUse(t *testing.T) {
-	needtest.Long(t)
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "sessions.db")
-	filled(t, path, 2000)
-	info, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	overwrite(t, path, info.Size()/2, bytes.Repeat([]byte{0xee}, int(info.Size()/2)))
-	s := openAt(t, path)
-	defer s.Close()
-	if _, _, err := s.Load(t.Context(), sequent.Key{ID: "a"}, sequent.Position{}); sequent.CodeOf(err) != sequent.CodeCorrupt {
-		t.Errorf("Load of damaged pages: %v, want code %s", err, sequent.CodeCorrupt)
 	}
 }
 
