@@ -113,3 +113,19 @@ func (p *peer) open() {
 	p.send(mcptest.Hello, mcptest.Opened)
 	p.line()
 }
+
+// ended waits until the server has answered everything.
+func (p *peer) ended() {
+	p.t.Helper()
+	if err := mcptest.Await(p.t, "serving ends", p.done); err != nil {
+		p.t.Errorf("ServeStdio = %v, want nil", err)
+	}
+}
+
+// begin sends a call of wait and returns when it has begun.
+func (p *peer) begin(n *mcptest.Notebook, more ...string) {
+	p.t.Helper()
+	p.open()
+	p.send(append([]string{mcptest.Call(1, "wait", "a")}, more...)...)
+	mcptest.Await(p.t, "a call begins", n.Begun)
+}

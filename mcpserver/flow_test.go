@@ -65,9 +65,7 @@ func TestAReplyDoesNotWaitForTheNextCall(t *testing.T) {
 		p.line()
 		p.line()
 		_ = p.in.Close()
-		if err := mcptest.Await(t, "serving ends", p.done); err != nil {
-			t.Error(err)
-		}
+		p.ended()
 	})
 }
 
@@ -91,9 +89,7 @@ func TestEndOfInput(t *testing.T) {
 		n.Release <- struct{}{}
 		p.want(mcptest.Said(1, "done a"))
 		p.line()
-		if err := mcptest.Await(t, "serving ends", p.done); err != nil {
-			t.Errorf("ServeStdio = %v, want nil", err)
-		}
+		p.ended()
 	})
 }
 
@@ -102,9 +98,7 @@ func TestShutdownFinishesWhatWasAccepted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, n, _ := testServer(t)
 		p := dial(t, s)
-		p.open()
-		p.send(mcptest.Call(1, "wait", "a"), mcptest.Call(2, "note", "b"))
-		mcptest.Await(t, "a call begins", n.Begun)
+		p.begin(n, mcptest.Call(2, "note", "b"))
 		synctest.Wait()
 		p.cancel()
 		synctest.Wait()
@@ -112,9 +106,7 @@ func TestShutdownFinishesWhatWasAccepted(t *testing.T) {
 		p.want(mcptest.Said(1, "done a"))
 		p.line()
 		// The input is open still, and the reader waits in it.
-		if err := mcptest.Await(t, "serving ends", p.done); err != nil {
-			t.Errorf("ServeStdio = %v, want nil", err)
-		}
+		p.ended()
 		if got := n.All(); !slices.Equal(got, []string{"a", "b"}) {
 			t.Errorf("recorded %q, want both", got)
 		}
@@ -127,17 +119,13 @@ func TestShutdownStopsCallsThatTakeTooLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, n, _ := testServer(t)
 		p := dial(t, s)
-		p.open()
-		p.send(mcptest.Call(1, "wait", "a"), mcptest.Call(2, "note", "b"))
-		mcptest.Await(t, "a call begins", n.Begun)
+		p.begin(n, mcptest.Call(2, "note", "b"))
 		start := time.Now()
 		p.cancel()
 		if err := mcptest.Await(t, "a call ends", n.Ended); !errors.Is(err, context.Canceled) || time.Since(start) != endTimeout {
 			t.Errorf("the running call ended with %v after %v, want %v after %v", err, time.Since(start), context.Canceled, endTimeout)
 		}
-		if err := mcptest.Await(t, "serving ends", p.done); err != nil {
-			t.Errorf("ServeStdio = %v, want nil", err)
-		}
+		p.ended()
 		if got := n.All(); !slices.Equal(got, []string{"a"}) {
 			t.Errorf("recorded %q, want nothing that had not begun", got)
 		}
@@ -152,9 +140,7 @@ func TestShutdownOfAnIdleServer(t *testing.T) {
 		p := dial(t, s)
 		p.open()
 		p.cancel()
-		if err := mcptest.Await(t, "serving ends", p.done); err != nil {
-			t.Errorf("ServeStdio = %v, want nil", err)
-		}
+		p.ended()
 		_ = p.in.Close()
 	})
 }
@@ -182,9 +168,7 @@ func TestClosedOutput(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, n, _ := testServer(t)
 		p := dial(t, s)
-		p.open()
-		p.send(mcptest.Call(1, "wait", "a"), mcptest.Call(2, "note", "b"))
-		mcptest.Await(t, "a call begins", n.Begun)
+		p.begin(n, mcptest.Call(2, "note", "b"))
 		_ = p.out.Close()
 		p.send(`{"jsonrpc":"2.0","id":3,"method":"ping"}`) // the reply to which finds out
 		if err := mcptest.Await(t, "a call ends", n.Ended); !errors.Is(err, context.Canceled) {
@@ -249,9 +233,7 @@ func TestSlowConsumer(t *testing.T) {
 			}
 		}
 		<-sent
-		if err := mcptest.Await(t, "serving ends", p.done); err != nil {
-			t.Errorf("ServeStdio = %v, want nil", err)
-		}
+		p.ended()
 	})
 }
 
@@ -272,9 +254,7 @@ func TestReadingAheadIsBounded(t *testing.T) {
 func readAhead(t *testing.T, message string, most int) {
 	s, n, _ := testServer(t)
 	p := dial(t, s)
-	p.open()
-	p.send(mcptest.Call(1, "wait", "a"))
-	mcptest.Await(t, "a call begins", n.Begun)
+	p.begin(n)
 	sent := 0
 	done := make(chan struct{})
 	go func() {
@@ -299,9 +279,7 @@ func readAhead(t *testing.T, message string, most int) {
 			t.Errorf("server wrote %s, want the first reply first", got)
 		}
 	}
-	if err := mcptest.Await(t, "serving ends", p.done); err != nil {
-		t.Errorf("ServeStdio = %v, want nil", err)
-	}
+	p.ended()
 	_ = p.in.Close()
 	_ = p.out.Close()
 	// The reader is in the middle of a line, which the pipe has now cut.

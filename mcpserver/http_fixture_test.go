@@ -108,6 +108,21 @@ func serveHTTP(t testing.TB, cfg HTTPConfig) *site {
 	return w
 }
 
+// ended waits for Serve to end.
+func (w *site) ended() {
+	w.t.Helper()
+	if err := mcptest.Await(w.t, "serving ends", w.done); err != nil {
+		w.t.Errorf("Serve = %v, want nil", err)
+	}
+}
+
+// end ends the server.
+func (w *site) end() {
+	w.t.Helper()
+	w.stop()
+	w.ended()
+}
+
 // An answer is a response, read to its end.
 type answer struct {
 	status int

@@ -1,14 +1,12 @@
 package mcpserver
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
-	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -120,9 +118,7 @@ func TestShutdownUnderLoad(t *testing.T) {
 	if a := mcptest.Await(t, "the slow call ends", waiting); a.status != http.StatusOK || !strings.Contains(a.body, "done last") {
 		t.Errorf("the slow call got %d %s, want its reply", a.status, a.body)
 	}
-	if err := mcptest.Await(t, "serving ends", w.done); err != nil {
-		t.Errorf("Serve = %v, want nil", err)
-	}
+	w.ended()
 	all.Wait()
 	if got := int64(len(w.note.All())) - 1; got != answered.Load() {
 		t.Errorf("recorded %d notes, answered %d calls", got, answered.Load())
@@ -158,15 +154,8 @@ func TestHalfOpen(t *testing.T) {
 		"in its message": "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 4000000\r\n\r\n{\"jsonrpc\"",
 		"in a chunk":     "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nffff\r\n{",
 	} {
-		c, err := net.Dial("tcp", w.addr)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer c.Close()
-		if _, err := io.WriteString(c, text); err != nil {
-			t.Fatal(err)
-		}
-		stuck[name] = c
+		stuck[name] = w.dial()
+		fmt.Fprint(stuck[name], text)
 	}
 	w.want("POST /mcp\nMcp-Session-Id: "+session+"\n\n"+mcptest.Call(1, "note", "x"), http.StatusOK, "zeta")
 	for name, c := range stuck {
@@ -179,55 +168,24 @@ func TestHalfOpen(t *testing.T) {
 			t.Errorf("%s: got %q, want 408", name, got)
 		}
 	}
-	c, err := net.Dial("tcp", w.addr)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	w.stop()
-	if err := mcptest.Await(t, "serving ends", w.done); err != nil {
-		t.Errorf("Serve = %v, want nil", err)
-	}
+	w.dial()
+	w.end()
 }
 
-// TestShutdownUnfinishedBody ends the server while a client has sent half of a message.
-// There is no call to wait for.
-func TestShutdownUnfinishedBody(t *testing.T) {
-	t.Parallel()
-	w := serveHTTP(t, HTTPConfig{Timeout: time.Hour, Grace: 20 * time.Second})
-	c, err := net.Dial("tcp", w.addr)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	_, err = io.WriteString(c, "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 4000000\r\nExpect: 100-continue\r\n\r\n{\"jsonrpc\"")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_ = c.SetReadDeadline(time.Now().Add(time.Minute))
-	if _, err := io.ReadFull(c, make([]byte, 10)); err != nil { // the server reads
-		t.Fatal(err)
-	}
-	begun := time.Now()
-	w.stop()
-	if err := mcptest.Await(t, "serving ends", w.done); err != nil {
-		t.Errorf("Serve = %v after %v, want nil", err, time.Since(begun))
-	}
-}
-
-// TestShutdownUnreadReplies ends the server while clients do not read their replies. There
-// is no call to wait for.
-func TestShutdownUnreadReplies(t *testing.T) {
+// TestShutdownOfStuckClients ends the server while clients do not read their replies, and one has sent half of
+// a message. There is no call to wait for.
+func TestShutdownOfStuckClients(t *testing.T) {
 	t.Parallel()
 	w := serveHTTP(t, HTTPConfig{Timeout: time.Hour, Grace: time.Minute, Rate: -1})
+	half := w.dial()
+	fmt.Fprint(half, "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 4000000\r\nExpect: 100-continue\r\n\r\n{\"jsonrpc\"")
+	if _, err := io.ReadFull(half, make([]byte, 10)); err != nil { // the server reads
+		t.Fatal(err)
+	}
 	text := strings.Repeat("x", 3<<20)
 	var full sync.WaitGroup
 	for range 4 {
-		c, err := net.Dial("tcp", w.addr)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer c.Close()
+		c := w.dial()
 		_ = c.(*net.TCPConn).SetReadBuffer(4 << 10)
 		full.Go(func() {
 			for range 20 { // until nothing moves any more
@@ -243,81 +201,6 @@ func TestShutdownUnreadReplies(t *testing.T) {
 	w.stop()
 	if err := mcptest.Await(t, "serving ends", w.done); err != nil {
 		t.Errorf("Serve = %v after %v, want nil", err, time.Since(begun))
-	}
-}
-
-// TestSlowReader has a client ask for much and read nothing. It is given up, and
-// holds up neither the others nor the end.
-func TestSlowReader(t *testing.T) {
-	t.Parallel()
-	w := serveHTTP(t, HTTPConfig{Timeout: time.Second, Rate: -1})
-	text := strings.Repeat("x", 3<<20)
-	var conns []net.Conn
-	for range 4 {
-		c, err := net.Dial("tcp", w.addr)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer c.Close()
-		_ = c.(*net.TCPConn).SetReadBuffer(4 << 10)
-		go func() { // in turn, on one connection, until nothing goes any more
-			out := bufio.NewWriter(c)
-			for range 20 {
-				if w.request(modernCall("/mcp", "args", text)).Write(out) != nil || out.Flush() != nil {
-					return
-				}
-			}
-		}()
-		conns = append(conns, c)
-	}
-	for i := range 20 {
-		w.want(modernCall("/mcp", "note", fmt.Sprint(i)), http.StatusOK, "zeta")
-	}
-	for _, c := range conns {
-		// The server has cut the connection when a write to it fails.
-		_ = c.SetDeadline(time.Now().Add(30 * time.Second))
-		for range time.Tick(10 * time.Millisecond) {
-			if _, err := c.Write([]byte("x")); err != nil {
-				if errors.Is(err, os.ErrDeadlineExceeded) {
-					t.Errorf("the connection is still open: %v", err)
-				}
-				break
-			}
-		}
-	}
-	w.stop()
-	if err := mcptest.Await(t, "serving ends", w.done); err != nil {
-		t.Errorf("Serve = %v, want nil", err)
-	}
-}
-
-// TestConnectionsOfOneAddress has one client of an address use as many connections as it
-// may have. Another one with a token of its own still connects.
-func TestConnectionsOfOneAddress(t *testing.T) {
-	t.Parallel()
-	const share = 6
-	w := serveHTTP(t, HTTPConfig{Auth: testAuth, Limits: Limits{Connections: 2*share - 1}})
-	done := make(chan error, share)
-	for range share {
-		go func() { // each on a connection of its own
-			client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
-			r := w.request(modernCall("/mcp", "wait", "a"))
-			r.Header.Set("Authorization", "Bearer token-a")
-			res, err := client.Do(r)
-			if err == nil {
-				res.Body.Close()
-			}
-			done <- err
-		}()
-		mcptest.Await(t, "a call begins", w.note.Begun)
-	}
-	head, body, _ := strings.Cut(modernCall("/mcp", "note", "x"), "\n")
-	w.want(head+"\nAuthorization: Bearer token-b\n"+body, http.StatusOK, "zeta")
-	for range share {
-		w.note.Release <- struct{}{}
-		if err := mcptest.Await(t, "a call ends", done); err != nil {
-			t.Errorf("a call of the first client: %v", err)
-		}
 	}
 }
 

@@ -81,9 +81,7 @@ func TestCallsRunBesideAModel(t *testing.T) {
 		if id := replied(); id != 7 {
 			t.Errorf("reply %d, want 7", id)
 		}
-		if err := mcptest.Await(t, "serving ends", p.done); err != nil {
-			t.Error(err)
-		}
+		p.ended()
 		session, err := e.Session(t.Context(), "s")
 		if err != nil {
 			t.Fatal(err)

@@ -38,9 +38,7 @@ func TestSDKClient(t *testing.T) {
 			w := serveHTTP(t, HTTPConfig{})
 			useSDK(t, &mcp.StreamableClientTransport{Endpoint: w.url, MaxRetries: -1}, version, w.note)
 			w.stop()
-			if err := mcptest.Await(t, "serving ends", w.done); err != nil {
-				t.Errorf("Serve = %v, want nil", err)
-			}
+			w.ended()
 		})
 		t.Run("WebSocket "+version, func(t *testing.T) {
 			t.Parallel()

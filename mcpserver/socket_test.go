@@ -300,9 +300,7 @@ func TestSocketShutdown(t *testing.T) {
 	w.note.Release <- struct{}{}
 	busy.want(`"id":1`, `"result"`)
 	busy.wantClose(websocket.StatusGoingAway)
-	if err := mcptest.Await(t, "serving ends", w.done); err != nil {
-		t.Error(err)
-	}
+	w.ended()
 }
 
 // A client that disconnects cancels its calls.
@@ -316,22 +314,5 @@ func TestSocketGone(t *testing.T) {
 	if err := mcptest.Await(t, "the call ends", w.note.Ended); !errors.Is(err, context.Canceled) {
 		t.Errorf("the call ended with %v", err)
 	}
-	w.stop()
-	if err := mcptest.Await(t, "serving ends", w.done); err != nil {
-		t.Error(err)
-	}
-}
-
-// The text of a call reaches a client over a WebSocket too.
-func TestSocketText(t *testing.T) {
-	t.Parallel()
-	w := serveHTTP(t, HTTPConfig{Servers: []*Server{typist(time.Millisecond)}})
-	c := w.connect(t, "/ws/workshop", nil)
-	start := time.Now()
-	c.send(work(1, `"progressToken":"a"`, true))
-	h := &heard{t: t}
-	for line := c.want(); !strings.Contains(line, `"asked"`); line = c.want() {
-		h.take(line)
-	}
-	h.check(time.Since(start))
+	w.end()
 }

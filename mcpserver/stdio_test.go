@@ -43,19 +43,6 @@ func TestPipelinedCallsAreAnsweredInOrder(t *testing.T) {
 	}
 }
 
-func TestServerName(t *testing.T) {
-	t.Parallel()
-	for name, want := range map[string]string{"": "sequent", "thinker": "thinker"} {
-		s := New(Config{Dialect: mcptest.New().Dialect(), Name: name, Version: "7"})
-		const discover = `{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{` + mcptest.ModernMeta + `}}`
-		for _, request := range []string{mcptest.Hello, discover} {
-			if out := converse(t, s, request+"\n"); !strings.Contains(out, `erverInfo":{"name":"`+want+`","version":"7"`) {
-				t.Errorf("the reply to %.40s is %s, want the name %s", request, out, want)
-			}
-		}
-	}
-}
-
 func TestLineEnds(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ name, in string }{
@@ -143,9 +130,7 @@ func TestPingAnswersWhileACallRuns(t *testing.T) {
 	t.Parallel()
 	s, n, _ := testServer(t)
 	p := dial(t, s)
-	p.open()
-	p.send(mcptest.Call(1, "wait", "a"), mcptest.Call(2, "note", "b"))
-	mcptest.Await(t, "a call begins", n.Begun)
+	p.begin(n, mcptest.Call(2, "note", "b"))
 	p.send(`{"jsonrpc":"2.0","id":"p","method":"ping"}`)
 	p.want(`{"jsonrpc":"2.0","id":"p","result":{}}`)
 	if got := n.All(); !slices.Equal(got, []string{"a"}) {
@@ -155,9 +140,7 @@ func TestPingAnswersWhileACallRuns(t *testing.T) {
 	p.want(mcptest.Said(1, "done a"))
 	p.line()
 	_ = p.in.Close()
-	if err := mcptest.Await(t, "serving ends", p.done); err != nil {
-		t.Errorf("ServeStdio = %v, want nil", err)
-	}
+	p.ended()
 }
 
 func TestCancelledRequestsAreNotAnswered(t *testing.T) {

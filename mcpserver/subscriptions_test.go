@@ -93,9 +93,7 @@ func TestSubscribeOnStdio(t *testing.T) {
 			}
 		}
 		_ = p.in.Close()
-		if err := mcptest.Await(t, "serving ends", p.done); err != nil {
-			t.Error(err)
-		}
+		p.ended()
 	})
 }
 
@@ -159,9 +157,7 @@ func TestListenOnStdio(t *testing.T) {
 		p.want(told(second, two))
 		_ = p.in.Close()
 		p.want(over(second))
-		if err := mcptest.Await(t, "serving ends", p.done); err != nil {
-			t.Error(err)
-		}
+		p.ended()
 	})
 }
 
@@ -231,9 +227,7 @@ func TestListenOverHTTP(t *testing.T) {
 	if got, want := other(), over("7"); got != want {
 		t.Errorf("at the end of the server came %s, want %s", got, want)
 	}
-	if err := mcptest.Await(t, "serving ends", w.done); err != nil {
-		t.Error(err)
-	}
+	w.ended()
 }
 
 func TestSubscribeOverHTTP(t *testing.T) {

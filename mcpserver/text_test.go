@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -104,27 +103,5 @@ func TestTextOnStdio(t *testing.T) {
 				t.Errorf("without a token came %s", got)
 			}
 		})
-	}
-}
-
-func TestTextOverHTTP(t *testing.T) {
-	t.Parallel()
-	w := serveHTTP(t, HTTPConfig{Servers: []*Server{typist(time.Millisecond)}})
-	session := w.handshake("/mcp/workshop")
-	for _, modern := range []bool{false, true} {
-		head := "POST /mcp/workshop\n"
-		if modern {
-			head += "Mcp-Protocol-Version: 2026-07-28\nMcp-Method: tools/call\nMcp-Name: work\n"
-		} else {
-			head += "Mcp-Session-Id: " + session + "\n"
-		}
-		start := time.Now()
-		a := w.want(head+"\n"+work(1, `"progressToken":7`, modern), http.StatusOK)
-		h := &heard{t: t}
-		next := events(strings.NewReader(a.body))
-		for e, err := next(); err == nil && !strings.Contains(e, `"asked"`); e, err = next() {
-			h.take(e)
-		}
-		h.check(time.Since(start))
 	}
 }
