@@ -8,9 +8,6 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
-
-	"github.com/sequent-dev/sequent"
-	"github.com/sequent-dev/sequent/vault"
 )
 
 const onWindows = false
@@ -42,19 +39,4 @@ func makeSpecial(t *testing.T, dir string) []string {
 		names = append(names, "device") // root may
 	}
 	return names
-}
-
-func TestReadOnlyNote(t *testing.T) {
-	v, dir := open(t)
-	put(t, dir, "a.md", "one\n")
-	if err := os.Chmod(filepath.Join(dir, "a.md"), 0o444); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := v.Read(t.Context(), "memory://a"); err != nil {
-		t.Error(err)
-	}
-	_, err := v.Update(t.Context(), "memory://a", func(n *vault.Note) error { n.Body = "two"; return nil })
-	if sequent.CodeOf(err) != vault.CodeReadOnly {
-		t.Errorf("%v", err)
-	}
 }

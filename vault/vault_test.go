@@ -3,12 +3,15 @@ package vault_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/sequent-dev/sequent"
@@ -36,10 +39,7 @@ func openIn(t *testing.T, cfg vault.Config) *vault.Vault {
 func put(t *testing.T, dir, name, text string) {
 	t.Helper()
 	name = filepath.Join(dir, filepath.FromSlash(name))
-	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+	if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(text), 0o644)); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -53,14 +53,13 @@ func get(t *testing.T, dir, name string) string {
 	return string(data)
 }
 
+func second[T any](_ T, err error) error { return err }
+
 func TestCreateReadUpdateDelete(t *testing.T) {
 	v, dir := open(t)
 	ctx := t.Context()
 	n := &vault.Note{URI: "memory://tech/auth patterns", Body: "\n# Auth\n"}
-	if err := n.Front.Set("title", "Auth: patterns"); err != nil {
-		t.Fatal(err)
-	}
-	if err := v.Create(ctx, n); err != nil {
+	if err := errors.Join(n.Front.Set("title", "Auth: patterns"), v.Create(ctx, n)); err != nil {
 		t.Fatal(err)
 	}
 	if n.URI != "memory://tech/auth%20patterns.md" {
@@ -73,19 +72,15 @@ func TestCreateReadUpdateDelete(t *testing.T) {
 	if err := v.Create(ctx, n); !errors.Is(err, vault.ErrExists) {
 		t.Errorf("a second Create: %v", err)
 	}
-	_, err := v.Update(ctx, n.URI, func(n *vault.Note) error {
+	if _, err := v.Update(ctx, n.URI, func(n *vault.Note) error {
 		n.Body += "More.\n"
 		return n.Front.Set("count", 3)
-	})
-	if err != nil {
+	}); err != nil {
 		t.Fatal(err)
 	}
 	got, err := v.Read(ctx, "memory://tech/auth%20patterns")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got.Front.Get("count") != "3" || got.Body != "\n# Auth\nMore.\n" || got.Info.Size == 0 {
-		t.Errorf("read %+v", got)
+	if err != nil || got.Front.Get("count") != "3" || got.Body != "\n# Auth\nMore.\n" || got.Info.Size == 0 {
+		t.Fatalf("read %+v, %v", got, err)
 	}
 	if err := v.Delete(ctx, n.URI, nil); err != nil {
 		t.Fatal(err)
@@ -94,19 +89,6 @@ func TestCreateReadUpdateDelete(t *testing.T) {
 		if !errors.Is(err, vault.ErrNotFound) {
 			t.Errorf("after Delete: %v", err)
 		}
-	}
-}
-
-func second[T any](_ T, err error) error { return err }
-
-func TestOpenWritesNothing(t *testing.T) {
-	v, dir := open(t)
-	for range v.Walk(t.Context(), "") {
-		t.Error("an empty vault has a note")
-	}
-	entries, err := os.ReadDir(dir)
-	if err != nil || len(entries) > 0 {
-		t.Errorf("the folder holds %v, %v", entries, err)
 	}
 }
 
@@ -120,11 +102,16 @@ func TestOpen(t *testing.T) {
 	if err != nil || info.Mode().Perm()&0o077 != 0 && !onWindows {
 		t.Errorf("the folder that was made: %v, %v", info, err)
 	}
+	for range v.Walk(t.Context(), "") {
+		t.Error("an empty vault has a note")
+	}
+	if entries, err := os.ReadDir(missing); err != nil || len(entries) > 0 {
+		t.Errorf("before the first write, the folder holds %v, %v", entries, err)
+	}
 	if err := v.Create(t.Context(), &vault.Note{URI: "memory://x"}); err != nil {
 		t.Error(err)
 	}
-	file := filepath.Join(missing, "x.md")
-	if _, err := vault.Open(vault.Config{Dir: file}); sequent.CodeOf(err) != vault.CodeUnavailable {
+	if _, err := vault.Open(vault.Config{Dir: filepath.Join(missing, "x.md")}); sequent.CodeOf(err) != vault.CodeUnavailable {
 		t.Errorf("a file: %v", err)
 	}
 }
@@ -137,16 +124,19 @@ func TestPermissions(t *testing.T) {
 	if err := v.Create(t.Context(), &vault.Note{URI: "memory://a/b/c"}); err != nil {
 		t.Fatal(err)
 	}
-	put(t, dir, "mine.md", "one")
-	if err := os.Chmod(filepath.Join(dir, "mine.md"), 0o664); err != nil {
-		t.Fatal(err)
-	}
-	_, err := v.Update(t.Context(), "memory://mine", func(n *vault.Note) error { n.Body = "two"; return nil })
-	if err != nil {
-		t.Fatal(err)
+	change := func(n *vault.Note) error { n.Body = "two"; return nil }
+	for name, mode := range map[string]fs.FileMode{"mine": 0o664, "fixed": 0o444} {
+		put(t, dir, name+".md", "one")
+		if err := os.Chmod(filepath.Join(dir, name+".md"), mode); err != nil {
+			t.Fatal(err)
+		}
+		_, err := v.Update(t.Context(), vault.URI("memory://"+name), change)
+		if want := map[string]sequent.Code{"fixed": vault.CodeReadOnly}[name]; sequent.CodeOf(err) != want {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 	for name, want := range map[string]fs.FileMode{
-		"a": 0o700, "a/b": 0o700, "a/b/c.md": 0o600, ".sequent": 0o700, ".sequent/lock": 0o600, "mine.md": 0o664,
+		"a": 0o700, "a/b": 0o700, "a/b/c.md": 0o600, ".sequent": 0o700, ".sequent/lock": 0o600, "mine.md": 0o664, "fixed.md": 0o444,
 	} {
 		info, err := os.Stat(filepath.Join(dir, name))
 		if err != nil || info.Mode().Perm() != want {
@@ -155,34 +145,37 @@ func TestPermissions(t *testing.T) {
 	}
 }
 
+// Walk yields the notes, and continues beside what cannot be one.
 func TestWalk(t *testing.T) {
 	v, dir := open(t)
-	for _, name := range []string{
-		"b.md", "a.md", "A/B/c d.md", "A/Z.MD", "Ünï.md", "picture.png",
-		".obsidian/x.md", ".git/y.md", ".trash/z.md", "A/.hidden.md", "A/.deep/x.md",
-	} {
+	names := []string{
+		"b.md", "a.md", "A/B/c d.md", "A/Z.MD", "Ünï.md", "picture.png", ".obsidian/x.md", ".git/y.md", "A/.hidden.md", "A/.deep/x.md",
+	}
+	bad := []string{"10:30.md", "CON.md", "bad\xff.md", "turn\u202eed.md", "dots.../x.md"}
+	if onWindows {
+		bad = nil // it has no such names
+	}
+	for _, name := range append(names, bad...) {
 		put(t, dir, name, "x")
 	}
-	if err := v.Create(t.Context(), &vault.Note{URI: "memory://new"}); err != nil {
-		t.Fatal(err)
-	}
 	var got []string
+	refused := 0
 	for info, err := range v.Walk(t.Context(), "") {
-		if err != nil {
-			t.Fatal(err)
-		}
-		got = append(got, string(info.URI))
-		if info.URI != "memory://new.md" && (info.Size != 1 || info.Modified.IsZero()) {
-			t.Errorf("%+v", info)
+		switch {
+		case err == nil:
+			got = append(got, string(info.URI))
+			if info.Size != 1 || info.Modified.IsZero() {
+				t.Errorf("%+v", info)
+			}
+		case sequent.CodeOf(err) != vault.CodeInvalidURI || !strings.Contains(err.Error(), "rename it"):
+			t.Errorf("refused with %v", err)
+		default:
+			refused++
 		}
 	}
-	want := []string{
-		"memory://A/B/c%20d.md", "memory://A/Z.MD", "memory://a.md", "memory://b.md", "memory://new.md", "memory://%C3%9Cn%C3%AF.md",
-	}
-	slices.Sort(got)
-	slices.Sort(want)
-	if !slices.Equal(got, want) {
-		t.Errorf("got  %q\nwant %q", got, want)
+	want := []string{"memory://%C3%9Cn%C3%AF.md", "memory://A/B/c%20d.md", "memory://A/Z.MD", "memory://a.md", "memory://b.md"}
+	if slices.Sort(got); !slices.Equal(got, want) || refused != len(bad) {
+		t.Errorf("%d are refused, got\n%q\nwant\n%q", refused, got, want)
 	}
 	for info, err := range v.Walk(t.Context(), "A/B") {
 		if err != nil || info.URI != "memory://A/B/c%20d.md" {
@@ -203,70 +196,118 @@ func TestWalk(t *testing.T) {
 	}
 }
 
-func TestWalkGoesOnBesideWhatItCannotName(t *testing.T) {
-	if onWindows {
-		t.Skip("SKIP: Windows has no such names")
-	}
+func TestRecent(t *testing.T) {
 	v, dir := open(t)
-	for _, name := range []string{"a.md", "10:30.md", "CON.md", "bad\xff.md", "turn\u202eed.md", "dots.../x.md", "z.md"} {
-		put(t, dir, name, "x")
-	}
-	var good []string
-	var refused []error
-	for info, err := range v.Walk(t.Context(), "") {
-		if err != nil {
-			refused = append(refused, err)
-			continue
+	for i, name := range []string{"b/x.txt", "b/newest.md", "b/new.md", "old.md"} {
+		put(t, dir, name, "text")
+		at := time.Now().Add(-time.Duration(i) * time.Hour)
+		if err := os.Chtimes(filepath.Join(dir, name), at, at); err != nil {
+			t.Fatal(err)
 		}
-		good = append(good, info.URI.Path())
 	}
-	if !slices.Equal(good, []string{"a.md", "z.md"}) || len(refused) != 5 {
-		t.Errorf("notes %q, refused %v", good, refused)
-	}
-	for _, err := range refused {
-		if sequent.CodeOf(err) != vault.CodeInvalidURI || !strings.Contains(err.Error(), "rename it") {
-			t.Errorf("refused with %v", err)
+	for _, test := range []struct {
+		prefix string
+		limit  int
+		want   string
+	}{
+		{"", 10, "b/newest.md b/new.md old.md"}, {"", 2, "b/newest.md b/new.md"}, {"", 0, ""}, {"b/", -1, "b/newest.md b/new.md"},
+		{"b/new.", 10, "b/new.md"}, {"c", 10, ""},
+	} {
+		list, err := v.Recent(t.Context(), test.prefix, test.limit)
+		var got []string
+		for _, n := range list {
+			got = append(got, n.URI.Path())
+		}
+		if err != nil || strings.Join(got, " ") != test.want {
+			t.Errorf("Recent(%q, %d) = %q, %v, want %q", test.prefix, test.limit, got, err, test.want)
 		}
 	}
 }
 
-// A change that another program makes during an update is not lost.
-func TestUpdateSeesOthersChanges(t *testing.T) {
+func TestFilesThatAreNoNotes(t *testing.T) {
 	v, dir := open(t)
-	put(t, dir, "a.md", "one\n")
-	calls := 0
-	_, err := v.Update(t.Context(), "memory://a", func(n *vault.Note) error {
-		if calls++; calls == 1 {
-			put(t, dir, "a.md", "one\nof a person\n")
+	for _, name := range []string{"b.json", "a.JSON", ".hidden.json", "deeper/c.json", "x.md"} {
+		put(t, dir, "workflows/"+name, name)
+	}
+	put(t, dir, "workflows/large.json", strings.Repeat("x", 2<<20))
+	var failed []error
+	files := func(folder string) map[string][]byte {
+		return v.Files(t.Context(), folder, ".json", func(err error) { failed = append(failed, err) })
+	}
+	if got := files("workflows"); len(got) != 2 || string(got["b.json"]) != "b.json" || len(files("none/such")) > 0 {
+		t.Errorf("%q", got)
+	}
+	if len(failed) != 1 || sequent.CodeOf(failed[0]) != vault.CodeTooLarge {
+		t.Errorf("%v", failed)
+	}
+}
+
+// Changes by other programs during an update are not lost.
+func TestUpdateBesideOthers(t *testing.T) {
+	v, dir := open(t)
+	refusal := &sequent.Error{Code: "refused"}
+	for _, test := range []struct {
+		name   string
+		change func(n *vault.Note, call int) error
+		want   string // of the file, which holds "one\n" at first
+		code   sequent.Code
+	}{
+		{"saved once", func(n *vault.Note, call int) error {
+			if call == 1 {
+				put(t, dir, "a.md", "one\nof a person\n")
+			}
+			n.Body += "of a program\n"
+			return nil
+		}, "one\nof a person\nof a program\n", ""},
+		{"saved again and again", func(n *vault.Note, call int) error {
+			put(t, dir, "a.md", strings.Repeat("x", call))
+			n.Body = "of a program"
+			return nil
+		}, strings.Repeat("x", 20), vault.CodeConflict},
+		{"refused", func(n *vault.Note, _ int) error { n.Body = "of a program"; return refusal }, "one\n", "refused"},
+	} {
+		put(t, dir, "a.md", "one\n")
+		calls := 0
+		_, err := v.Update(t.Context(), "memory://a", func(n *vault.Note) error { calls++; return test.change(n, calls) })
+		if got := get(t, dir, "a.md"); got != test.want || sequent.CodeOf(err) != test.code {
+			t.Errorf("%s: %q, %v", test.name, got, err)
 		}
-		n.Body += "of a program\n"
-		return nil
+	}
+}
+
+// An editor that saves in place empties the file first. The test's clock stands still
+// while it writes.
+func TestEmptyNoteIsWaitedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		v, dir := open(t)
+		put(t, dir, "a.md", "")
+		go func() {
+			if err := os.WriteFile(filepath.Join(dir, "a.md"), []byte("of a person\n"), 0o600); err != nil {
+				t.Error(err)
+			}
+		}()
+		_, err := v.Update(t.Context(), "memory://a", func(n *vault.Note) error { n.Body += "of a program\n"; return nil })
+		if got := get(t, dir, "a.md"); err != nil || got != "of a person\nof a program\n" {
+			t.Errorf("%q, %v", got, err)
+		}
 	})
-	if got := get(t, dir, "a.md"); err != nil || got != "one\nof a person\nof a program\n" {
-		t.Errorf("%q, %v", got, err)
-	}
 }
 
-func TestUpdateGivesUp(t *testing.T) {
+// The temporary files of killed writers are removed.
+func TestAbandonedFiles(t *testing.T) {
 	v, dir := open(t)
-	put(t, dir, "a.md", "")
-	_, err := v.Update(t.Context(), "memory://a", func(n *vault.Note) error {
-		put(t, dir, "a.md", n.Body+"x")
-		n.Body = "mine"
-		return nil
-	})
-	if sequent.CodeOf(err) != vault.CodeConflict || strings.Contains(get(t, dir, "a.md"), "mine") {
-		t.Errorf("%v", err)
+	put(t, dir, ".sequent/tmp/old", "x")
+	put(t, dir, ".sequent/tmp/young", "x")
+	past := time.Now().Add(-2 * time.Hour)
+	if err := os.Chtimes(filepath.Join(dir, ".sequent", "tmp", "old"), past, past); err != nil {
+		t.Fatal(err)
 	}
-}
-
-func TestRefusedChangeWritesNothing(t *testing.T) {
-	v, dir := open(t)
-	put(t, dir, "a.md", "one")
-	refusal := errors.New("no")
-	_, err := v.Update(t.Context(), "memory://a", func(n *vault.Note) error { n.Body = "two"; return refusal })
-	if !errors.Is(err, refusal) || get(t, dir, "a.md") != "one" {
-		t.Errorf("%v", err)
+	if err := v.Create(t.Context(), &vault.Note{URI: "memory://a"}); err != nil {
+		t.Fatal(err)
+	}
+	entries, err := os.ReadDir(filepath.Join(dir, ".sequent", "tmp"))
+	if err != nil || len(entries) != 1 || entries[0].Name() != "young" {
+		t.Errorf("%v, %v", entries, err)
 	}
 }
 
@@ -293,46 +334,6 @@ func TestLimit(t *testing.T) {
 	}
 }
 
-func TestRecent(t *testing.T) {
-	v, dir := open(t)
-	for i, name := range []string{"old.md", "b/newest.md", "b/new.md", "b/x.txt", ".hidden.md"} {
-		put(t, dir, name, "text")
-		age := []time.Duration{3, 1, 2, 0, 0}[i] * time.Hour
-		at := time.Now().Add(-age)
-		if err := os.Chtimes(filepath.Join(dir, name), at, at); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, test := range []struct {
-		prefix string
-		limit  int
-		want   string
-	}{
-		{"", 10, "b/newest.md b/new.md old.md"},
-		{"", 2, "b/newest.md b/new.md"},
-		{"", 0, ""},
-		{"b/new.", 10, "b/new.md"},
-		{"c", 10, ""},
-	} {
-		list, err := v.Recent(t.Context(), test.prefix, test.limit)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var got []string
-		for _, n := range list {
-			got = append(got, n.URI.Path())
-		}
-		if strings.Join(got, " ") != test.want {
-			t.Errorf("Recent(%q, %d) = %q, want %q", test.prefix, test.limit, got, test.want)
-		}
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := v.Recent(ctx, "", 1); sequent.CodeOf(err) != sequent.CodeCanceled {
-		t.Errorf("after cancellation: %v", err)
-	}
-}
-
 func TestMaxNotes(t *testing.T) {
 	dir := t.TempDir()
 	v := openIn(t, vault.Config{Dir: dir, MaxNotes: 2})
@@ -345,15 +346,60 @@ func TestMaxNotes(t *testing.T) {
 	}
 	create("memory://one", "")
 	create("memory://two", sequent.CodeQuotaExceeded)
-	if err := v.Room(t.Context()); sequent.CodeOf(err) != sequent.CodeQuotaExceeded {
-		t.Errorf("Room: %v", err)
-	}
-	if err := v.Delete(t.Context(), "memory://one", nil); err != nil {
+	if err := errors.Join(v.Delete(t.Context(), "memory://one", nil), os.Remove(filepath.Join(dir, "by hand.md"))); err != nil {
 		t.Fatal(err)
 	}
 	create("memory://two", "")
-	if err := os.Remove(filepath.Join(dir, "by hand.md")); err != nil { // by a person
+	create("memory://three", "")
+}
+
+// A vault that is opened twice behaves like two processes, because a file lock belongs
+// to an open file.
+func TestUpdatesTakeTurns(t *testing.T) {
+	const writers, changes = 6, 10
+	dir := t.TempDir()
+	vaults := []*vault.Vault{openIn(t, vault.Config{Dir: dir}), openIn(t, vault.Config{Dir: dir})}
+	put(t, dir, "log.md", "\n")
+	var wg sync.WaitGroup
+	for w := range writers {
+		wg.Go(func() {
+			for n := range changes {
+				if _, err := vaults[w%2].Update(t.Context(), "memory://log", func(note *vault.Note) error {
+					note.Body += fmt.Sprintf("%d.%d\n", w, n)
+					return nil
+				}); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	lines := strings.Fields(get(t, dir, "log.md"))
+	if slices.Sort(lines); len(lines) != writers*changes || len(slices.Compact(lines)) != writers*changes {
+		t.Errorf("%d lines: %q", len(lines), lines)
+	}
+}
+
+func TestWaitingHasAnEnd(t *testing.T) {
+	dir := t.TempDir()
+	v := openIn(t, vault.Config{Dir: dir})
+	impatient := openIn(t, vault.Config{Dir: dir, LockTimeout: 20 * time.Millisecond})
+	put(t, dir, "a.md", "x")
+	if _, err := v.Update(t.Context(), "memory://a", func(*vault.Note) error {
+		if err := impatient.Create(t.Context(), &vault.Note{URI: "memory://b"}); sequent.CodeOf(err) != vault.CodeBusy {
+			t.Errorf("held by another process: %v", err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+		defer cancel()
+		if err := v.Create(ctx, &vault.Note{URI: "memory://b"}); sequent.CodeOf(err) != sequent.CodeCanceled {
+			t.Errorf("given up: %v", err)
+		}
+		return nil
+	}); err != nil {
 		t.Fatal(err)
 	}
-	create("memory://three", "")
+	// A caller that timed out holds nothing.
+	if err := impatient.Create(t.Context(), &vault.Note{URI: "memory://b"}); err != nil {
+		t.Error(err)
+	}
 }

@@ -62,11 +62,11 @@ type Change struct {
 // Write creates a note, or replaces the one with the given checksum. A replaced note
 // keeps its front matter, unless the content has its own.
 func (e *Editor) Write(ctx context.Context, c Change) (*vault.Note, error) {
-	if err := e.requireLink(c); err != nil {
+	if err := requireLink(c); err != nil {
 		return nil, err
 	}
 	if c.Checksum != "" {
-		return e.change(ctx, c, func(n *vault.Note) error {
+		return e.change(ctx, c, func(n *vault.Note, _ Section) error {
 			given := vault.ParseNote(n.URI, []byte(c.Content))
 			if given.Front.Present() {
 				n.Front = given.Front
@@ -120,18 +120,10 @@ func (c Change) front() (set []any) {
 
 // Append adds text with a WikiLink at the end of a note, or of a section.
 func (e *Editor) Append(ctx context.Context, c Change) (*vault.Note, error) {
-	if err := e.requireLink(c); err != nil {
+	if err := requireLink(c); err != nil {
 		return nil, err
 	}
-	return e.change(ctx, c, func(n *vault.Note) error {
-		if c.Section == "" {
-			n.AddSection(strings.TrimRight(c.Content, "\n") + "\n")
-			return nil
-		}
-		s, err := Find(n.Body, c.Section)
-		if err != nil {
-			return err
-		}
+	return e.change(ctx, c, func(n *vault.Note, s Section) error {
 		n.Body = join(n.Body[:s.End], c.Content, n.Body[s.End:], n.LineBreak())
 		return nil
 	})
@@ -143,14 +135,10 @@ func (e *Editor) Replace(ctx context.Context, c Change) (*vault.Note, error) {
 	if strings.TrimSpace(c.Section) == "" {
 		return nil, invalid("section", "section is missing", "name the heading of the section to replace")
 	}
-	if err := e.requireLink(c); err != nil {
+	if err := requireLink(c); err != nil {
 		return nil, err
 	}
-	return e.change(ctx, c, func(n *vault.Note) error {
-		s, err := Find(n.Body, c.Section)
-		if err != nil {
-			return err
-		}
+	return e.change(ctx, c, func(n *vault.Note, s Section) error {
 		from := s.Text
 		first, _, _ := strings.Cut(strings.TrimLeft(c.Content, "\r\n"), "\n")
 		if level(strings.TrimSpace(first)) == s.Level {
@@ -161,23 +149,15 @@ func (e *Editor) Replace(ctx context.Context, c Change) (*vault.Note, error) {
 	})
 }
 
-// FindReplace replaces a text that occurs once in a note's body. The note must keep a
-// WikiLink.
+// FindReplace replaces a text that occurs once in a note's body, or in a section. The note
+// must keep a WikiLink.
 func (e *Editor) FindReplace(ctx context.Context, c Change) (*vault.Note, error) {
 	if c.Find == "" {
 		return nil, invalid("find", "find is missing", "give the text to replace, exactly as it is in the note")
 	}
-	return e.change(ctx, c, func(n *vault.Note) error {
-		start, end := 0, len(n.Body)
-		if c.Section != "" {
-			s, err := Find(n.Body, c.Section)
-			if err != nil {
-				return err
-			}
-			start, end = s.Start, s.End
-		}
+	return e.change(ctx, c, func(n *vault.Note, s Section) error {
 		find, shown := withBreaks(c.Find, n.LineBreak()), printable.Short(c.Find, maxQuoted)
-		before, after, ok := strings.Cut(n.Body[start:end], find)
+		before, after, ok := strings.Cut(n.Body[s.Start:s.End], find)
 		switch {
 		case !ok:
 			return sequent.Errorf(CodeNoText, "find", "read the note, and copy the text exactly, with its line breaks",
@@ -186,26 +166,32 @@ func (e *Editor) FindReplace(ctx context.Context, c Change) (*vault.Note, error)
 			return sequent.Errorf(CodeAmbiguous, "find", "give more of the text around it, or the section that it is in",
 				"%s has the text %q several times", n.URI, shown)
 		}
-		n.Body = n.Body[:start] + before + withBreaks(c.Content, n.LineBreak()) + after + n.Body[end:]
+		n.Body = n.Body[:s.Start] + before + withBreaks(c.Content, n.LineBreak()) + after + n.Body[s.End:]
 		if !linked(n) {
-			return linkRequired("content", "the note after the change")
+			return linkRequired("the note after the change")
 		}
 		return nil
 	})
 }
 
-// change changes a note.
-func (e *Editor) change(ctx context.Context, c Change, do func(*vault.Note) error) (*vault.Note, error) {
+// change changes a note, in the section that the change names; without one, that is the body.
+func (e *Editor) change(ctx context.Context, c Change, do func(*vault.Note, Section) error) (*vault.Note, error) {
 	uri, err := e.open(c.URI, "uri")
 	if err != nil {
 		return nil, err
 	}
-	return e.vault.Update(ctx, uri, func(n *vault.Note) error {
+	return e.vault.Update(ctx, uri, func(n *vault.Note) (err error) {
 		if err := match(n, c.Checksum); err != nil {
 			return err
 		}
+		s := Section{End: len(n.Body)}
+		if c.Section != "" {
+			if s, err = Find(n.Body, c.Section); err != nil {
+				return err
+			}
+		}
 		before := n.Bytes()
-		if err := cmp.Or(do(n), fewLinks(n)); err != nil {
+		if err := cmp.Or(do(n, s), fewLinks(n)); err != nil {
 			return err
 		}
 		if bytes.Equal(n.Bytes(), before) || !n.Front.Present() || n.Front.Err() != nil {
@@ -246,13 +232,14 @@ func (e *Editor) open(uri vault.URI, field string) (vault.URI, error) {
 // match refuses a note with another checksum than the given one, if one is given.
 func match(n *vault.Note, checksum string) error {
 	if now := Checksum(n); checksum != "" && !strings.EqualFold(strings.TrimSpace(checksum), now) {
-		return changed(n.URI, now)
+		return sequent.Errorf(CodeChanged, "checksum", "read it again, and repeat the change on what is there now",
+			"%s has changed: its checksum is %s; nothing was written", n.URI, now)
 	}
 	return nil
 }
 
 // requireLink refuses content that is empty, too long or without a link.
-func (e *Editor) requireLink(c Change) error {
+func requireLink(c Change) error {
 	if err := vault.Check(c.URI, len(c.Content), 0); err != nil {
 		return err
 	}
@@ -260,7 +247,7 @@ func (e *Editor) requireLink(c Change) error {
 	case strings.TrimSpace(c.Content) == "":
 		return invalid("content", "content is missing", "write the text, with at least one [[WikiLink]]")
 	case !linked(vault.ParseNote("", []byte(c.Content))):
-		return linkRequired("content", "content")
+		return linkRequired("content")
 	}
 	return nil
 }
@@ -284,16 +271,13 @@ func fewLinks(n *vault.Note) error {
 
 // join puts a text between two parts of a note, with an empty line on each side.
 func join(before, text, after, br string) string {
-	text = strings.Trim(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
-	before = strings.TrimRight(before, "\r\n")
-	if before != "" {
+	if before = strings.TrimRight(before, "\r\n"); before != "" {
 		before += br + br
 	}
-	after = strings.TrimLeft(after, "\r\n")
-	if after != "" {
+	if after = strings.TrimLeft(after, "\r\n"); after != "" {
 		after = br + after
 	}
-	return before + withBreaks(text, br) + br + after
+	return before + withBreaks(strings.Trim(text, "\r\n"), br) + br + after
 }
 
 // withBreaks returns a text with the line breaks of a note.

@@ -24,14 +24,9 @@ func invalid(field, msg, fix string) error {
 	return &sequent.Error{Code: CodeInvalid, Field: field, Msg: msg, Fix: fix}
 }
 
-func linkRequired(field, what string) error {
-	return sequent.Errorf(CodeLinkRequired, field, "put its concepts in double brackets, as in [[rate limiting]] (links in code do not count)",
+func linkRequired(what string) error {
+	return sequent.Errorf(CodeLinkRequired, "content", "put its concepts in double brackets, as in [[rate limiting]] (links in code do not count)",
 		"%s has no [[WikiLink]]", what)
-}
-
-func changed(uri vault.URI, now string) error {
-	return sequent.Errorf(CodeChanged, "checksum", "read it again, and repeat the change on what is there now",
-		"%s has changed: its checksum is %s; nothing was written", uri, now)
 }
 
 func checksumRequired(uri vault.URI, what string) error {

@@ -24,13 +24,11 @@ var update = flag.Bool("update", false, "rewrite the section on notes of docs/se
 type wordsEmbedder struct {
 	size  int
 	texts []string // all texts that it was asked for
-	calls int
 	fail  error
 }
 
 // Embed implements [index.Embedder].
 func (e *wordsEmbedder) Embed(_ context.Context, texts []string) ([][]float32, error) {
-	e.calls++
 	if e.fail != nil {
 		return nil, e.fail
 	}

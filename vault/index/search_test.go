@@ -139,22 +139,18 @@ func TestSearchRefuses(t *testing.T) {
 // Every matching note is on exactly one page, however many there are.
 func TestPages(t *testing.T) {
 	t.Parallel()
-	const notes = 700
-	files := make(map[string]string)
+	const notes, size = 700, 100
+	files := map[string]string{"other.md": "something else"}
 	for i := range notes {
 		files[fmt.Sprintf("n%04d.md", i)] = "the same words in the note, linked to [[same]]"
 	}
-	files["other.md"] = "something else"
 	b := newBox(t, index.Config{}, files)
 	for _, mode := range []index.Mode{index.FullText, index.Hybrid} {
 		var all []string
-		for page := 1; ; page++ {
-			r := b.search(index.Query{Text: "same", Mode: mode, PageSize: 100, Page: page})
-			if r.Total != notes || r.Page != page || r.PageSize != 100 {
-				t.Fatalf("%s: total %d, page %d of %d", mode, r.Total, r.Page, r.PageSize)
-			}
-			if len(r.Hits) == 0 {
-				break
+		for _, page := range []int{1, 2, 3, 4, 5, 6, 7, 8, math.MaxInt} {
+			r := b.search(index.Query{Text: "same", Mode: mode, PageSize: size, Page: page})
+			if r.Total != notes || r.Page != page || r.PageSize != size || len(r.Hits) != size && page <= notes/size {
+				t.Fatalf("%s: total %d, %d hits on page %d of %d", mode, r.Total, len(r.Hits), r.Page, r.PageSize)
 			}
 			for _, h := range r.Hits {
 				all = append(all, h.URI.Path())
@@ -163,9 +159,6 @@ func TestPages(t *testing.T) {
 		if !slices.IsSorted(all) || len(slices.Compact(all)) != notes {
 			t.Errorf("%s: %d notes on all pages, want %d in the order of their paths", mode, len(all), notes)
 		}
-	}
-	if r := b.search(index.Query{Text: "same", Page: math.MaxInt, PageSize: 100}); r.Total != notes || len(r.Hits) != 0 {
-		t.Errorf("page %d: %d hits of %d", math.MaxInt, len(r.Hits), r.Total)
 	}
 	// Function words that every note has find them all.
 	if r := b.search(index.Query{Text: "the in", Mode: index.FullText}); r.Total != notes {

@@ -113,6 +113,11 @@ func TestChangesAreEmbedded(t *testing.T) {
 	b := newBox(t, index.Config{Embedder: e, Model: "words"}, library)
 	b.sync()
 	b.write("new.md", "gophers dig tunnels")
+	e.fail = errors.New("not now")
+	if r := b.sync(); r.Warning == "" {
+		t.Errorf("%+v", r)
+	}
+	e.fail = nil
 	if r := b.search(index.Query{Text: "a tunnel of gophers", Mode: index.Semantic}); r.Hits[0].URI != "memory://new.md" || r.Warning != "" {
 		t.Errorf("%+v", r)
 	}
@@ -124,78 +129,55 @@ func TestChangesAreEmbedded(t *testing.T) {
 	}
 }
 
-func TestEmbedderFails(t *testing.T) {
+// An embedFunc is an embedding model.
+type embedFunc func(ctx context.Context, texts []string) ([][]float32, error)
+
+func (e embedFunc) Embed(ctx context.Context, texts []string) ([][]float32, error) {
+	return e(ctx, texts)
+}
+
+// A model that fails, hangs or breaks the rules of Embedder is reported, and does no harm to
+// searches by words.
+func TestBadEmbedders(t *testing.T) {
 	t.Parallel()
-	e := &wordsEmbedder{size: 64, fail: errors.New("the secret address refuses")}
-	b := newBox(t, index.Config{Embedder: e, Model: "words"}, library)
-	r := b.sync()
-	if r.Warning == "" || r.Notes != len(library) || strings.Contains(r.Warning, "secret") {
-		t.Errorf("%+v", r)
+	always := func(vectors func(texts []string) [][]float32) embedFunc {
+		return func(_ context.Context, texts []string) ([][]float32, error) { return vectors(texts), nil }
 	}
-	got := b.search(index.Query{Text: "cache"})
-	if got.Warning == "" || got.Total == 0 || strings.Contains(got.Warning, "secret") {
-		t.Errorf("hybrid: %+v", got)
-	}
-	_, err := b.Search(t.Context(), index.Query{Text: "cache", Mode: index.Semantic}, nil)
-	wantCode(t, err, index.CodeEmbeddingsFailed, "")
-	e.fail = nil
-	if r := b.sync(); r.Warning != "" {
-		t.Errorf("once it answers: %+v", r)
-	}
-	if got := b.search(index.Query{Text: "cache"}); got.Warning != "" {
-		t.Errorf("once it answers: %+v", got)
-	}
-}
-
-// slowEmbedder does not answer queries before their context ends.
-type slowEmbedder struct{ vectors *wordsEmbedder }
-
-func (e slowEmbedder) Embed(ctx context.Context, texts []string) ([][]float32, error) {
-	if len(texts) > 1 {
-		return e.vectors.Embed(ctx, texts)
-	}
-	<-ctx.Done()
-	return nil, ctx.Err()
-}
-
-func TestSlowEmbedder(t *testing.T) {
-	t.Parallel()
-	b := newBox(t, index.Config{Embedder: slowEmbedder{&wordsEmbedder{size: 8}}, Model: "slow", EmbedTimeout: 10 * time.Millisecond}, library)
-	b.sync()
-	if r := b.search(index.Query{Text: "cache"}); r.Warning == "" || r.Hits[0].URI != "memory://tech/cache.md" {
-		t.Errorf("%+v", r)
-	}
-}
-
-// badEmbedder returns vectors that break the rules of [index.Embedder].
-type badEmbedder func(texts []string) [][]float32
-
-func (e badEmbedder) Embed(_ context.Context, texts []string) ([][]float32, error) {
-	return e(texts), nil
-}
-
-func TestBadVectors(t *testing.T) {
-	t.Parallel()
 	inf := float32(math.Inf(1))
-	for name, e := range map[string]badEmbedder{
-		"none":         func([]string) [][]float32 { return nil },
-		"one too many": func(texts []string) [][]float32 { return make([][]float32, len(texts)+1) },
-		"empty":        func(texts []string) [][]float32 { return make([][]float32, len(texts)) },
-		"infinite":     func(texts []string) [][]float32 { return slices.Repeat([][]float32{{1, inf}}, len(texts)) },
-		"several sizes": func(texts []string) [][]float32 {
-			return append(slices.Repeat([][]float32{{1, 2}}, len(texts)-1), []float32{1})
+	for name, e := range map[string]embedFunc{
+		"fails": func(context.Context, []string) ([][]float32, error) {
+			return nil, errors.New("the secret address refuses")
 		},
-		"all of nothing": func(texts []string) [][]float32 { return slices.Repeat([][]float32{{0, 0}}, len(texts)) },
+		"hangs": func(ctx context.Context, texts []string) ([][]float32, error) {
+			if len(texts) > 1 { // not those of a query
+				return slices.Repeat([][]float32{{1, 0}}, len(texts)), nil
+			}
+			<-ctx.Done()
+			return nil, ctx.Err()
+		},
+		"none":         always(func([]string) [][]float32 { return nil }),
+		"one too many": always(func(texts []string) [][]float32 { return make([][]float32, len(texts)+1) }),
+		"empty":        always(func(texts []string) [][]float32 { return make([][]float32, len(texts)) }),
+		"infinite":     always(func(texts []string) [][]float32 { return slices.Repeat([][]float32{{1, inf}}, len(texts)) }),
+		"several sizes": always(func(texts []string) [][]float32 {
+			return append(slices.Repeat([][]float32{{1, 2}}, len(texts)-1), []float32{1})
+		}),
+		"all of nothing": always(func(texts []string) [][]float32 { return slices.Repeat([][]float32{{0, 0}}, len(texts)) }),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := newBox(t, index.Config{Embedder: e, Model: "bad"}, library)
-			r := b.sync()
-			if (r.Warning == "") != (name == "all of nothing") {
+			b := newBox(t, index.Config{Embedder: e, Model: "bad", EmbedTimeout: 10 * time.Millisecond}, library)
+			good := name == "all of nothing"
+			if r := b.sync(); (r.Warning == "") != (good || name == "hangs") || r.Notes != len(library) || strings.Contains(r.Warning, "secret") {
 				t.Errorf("%+v", r)
 			}
-			if got := b.search(index.Query{Text: "cache"}); got.Total == 0 || got.Hits[0].URI != "memory://tech/cache.md" {
+			got := b.search(index.Query{Text: "cache"})
+			if got.Total == 0 || got.Hits[0].URI != "memory://tech/cache.md" || (got.Warning == "") != good || strings.Contains(got.Warning, "secret") {
 				t.Errorf("%+v", got)
+			}
+			if !good && name != "hangs" {
+				_, err := b.Search(t.Context(), index.Query{Text: "cache", Mode: index.Semantic}, nil)
+				wantCode(t, err, index.CodeEmbeddingsFailed, "")
 			}
 		})
 	}
