@@ -143,7 +143,7 @@ var hiddenRuns = map[string][]string{
 	"watch":   {"s --until-complete", "s --until-complete --json", "%T"},
 	"note":    {"s#1 %T", "s#1 %T --from %T", "s#1 %T --json", "s#%N#2 --wrong %T", "%T x", "s#%T#2 x"},
 	"export":  {"s --format md", "s --format html", "s --format mermaid", "s --format json", "s%N", "%T", "s --redact a.b", "s --redact a.b --json", "s --format %T"},
-	"import":  {"%D/files", "%D/files --json", "%D/files --dry-run", "%D/none", "-", "- --json"},
+	"import":  {"%D/files", "%D/files --json", "%D/none", "-", "- --json"},
 	"delete":  {"s", "s%N --yes --owner %N", "s --yes --json", "%T", "--all --owner %N"},
 	"doctor":  {"", "--json"},
 	"think":   {"%T --model gpt-4o", "- --model gpt-4o --json", "%T --model %T"},

@@ -11,7 +11,6 @@ import (
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/archive"
-	"github.com/sequent-dev/sequent/internal/app"
 	"github.com/sequent-dev/sequent/internal/draw"
 	"github.com/sequent-dev/sequent/internal/printable"
 )
@@ -19,14 +18,14 @@ import (
 func runImport(p *program, ctx context.Context) (result, error) {
 	m, files := p.newMeter(), 0
 	name := "" // to show for the current file; empty means its own
-	done := &imported{newSummary(), p.dryRun, "file"}
-	cfg := app.ImportConfig{DryRun: p.dryRun, Progress: func(file string) {
+	done := &imported{newSummary(), "file"}
+	from := p.app.Importer()
+	from.Progress = func(file string) {
 		m.show("%s  %s", printable.Count(files, "file", "files"), cmp.Or(name, file))
-	}}
-	if p.cmd.Flags().Changed("owner") {
-		cfg.Owner = &p.owner
 	}
-	from := p.app.Importer(cfg)
+	if p.cmd.Flags().Changed("owner") {
+		from.Owner = &p.owner
+	}
 	report := func(r archive.Result) { // text output omits unchanged files
 		files++
 		done.Summary[r.Outcome]++
@@ -126,7 +125,6 @@ func (f *importedFile) text(pg *page) {
 // An imported is the end of an import or a copy.
 type imported struct {
 	Summary summary `json:"summary"`
-	DryRun  bool    `json:"dryRun"`
 	what    string  // is counted
 }
 
@@ -150,9 +148,6 @@ func (i *imported) text(pg *page) {
 	}
 	if n := s[archive.Passed]; n > 0 {
 		text += "; " + printable.Count(n, "file", "files") + " without a session skipped"
-	}
-	if i.DryRun {
-		text = "Dry run: " + text
 	}
 	pg.say("%s.", text)
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/dialect"
 	"github.com/sequent-dev/sequent/internal/app"
+	"github.com/sequent-dev/sequent/llm/openai"
 	"github.com/sequent-dev/sequent/mcpserver"
 )
 
@@ -184,7 +185,7 @@ func (p *program) config() app.Config {
 	cfg := p.serving
 	cfg.Store, cfg.Vault, cfg.StoragePath = p.store, p.vault, p.storage
 	cfg.Dialects, cfg.Version, cfg.Agent = p.dialects, buildInfo().Version, p.getenv("AGENT_ID")
-	cfg.Model = app.ModelConfig{Getenv: p.getenv}
+	cfg.Model = openai.Config{Getenv: p.getenv}
 	cfg.Logger = slog.New(slog.NewTextHandler(p.err, &slog.HandlerOptions{Level: p.level()}))
 	return cfg
 }
@@ -192,13 +193,13 @@ func (p *program) config() app.Config {
 // modelConfig returns the configuration of a language model. It ignores --model from the environment,
 // because package openai reads the variables itself: LUX_MODEL_NORMAL takes precedence over
 // SEQUENT_MODEL.
-func (p *program) modelConfig() (app.ModelConfig, error) {
-	cfg := app.ModelConfig{Getenv: p.getenv, Timeout: p.timeout, MaxAttempts: p.tries}
+func (p *program) modelConfig() (openai.Config, error) {
+	cfg := openai.Config{Getenv: p.getenv, Timeout: p.timeout, MaxAttempts: p.tries}
 	if p.timeout == 0 {
 		return cfg, invalid("--model-timeout", "0", "a duration such as 90s")
 	}
 	if p.given("model") {
-		cfg.Name = p.model
+		cfg.Model = p.model
 	}
 	return cfg, nil
 }
@@ -209,8 +210,6 @@ type opener func(context.Context, app.Config) (*app.App, error)
 // opener returns what opens what a command needs.
 func (p *program) opener(n need) opener {
 	switch {
-	case n == newStore && p.dryRun:
-		return app.OpenDryRun
 	case n == newStore:
 		return app.Open
 	case n == storeOnly:

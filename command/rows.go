@@ -39,7 +39,7 @@ func sections() []section {
 				name: "export", args: "[ID]", needs: storeOrServer, run: runExport,
 				flags: "format output redact redact-secrets sign json owner project all-projects",
 			},
-			{name: "import", args: "FILE...", needs: newStore, edits: true, run: runImport, flags: "dry-run json owner"},
+			{name: "import", args: "FILE...", needs: newStore, edits: true, run: runImport, flags: "json owner"},
 			{
 				name: "delete", args: "[ID...]", needs: storeOnly, edits: true, run: runDelete,
 				flags: "all/delete everywhere storage-path vault yes json owner",

@@ -81,7 +81,7 @@ func runCopy(p *program, ctx context.Context) (result, error) {
 		return nil, misuse(p.cmd, "%s requires --to", p.cmd.CommandPath())
 	}
 	m, sessions := p.newMeter(), 0
-	done := &imported{newSummary(), false, "session"}
+	done := &imported{newSummary(), "session"}
 	err := app.Copy(ctx, p.config(), p.to, func(r archive.Result) {
 		sessions++
 		done.Summary[r.Outcome]++

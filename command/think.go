@@ -18,6 +18,7 @@ import (
 	"github.com/sequent-dev/sequent/internal/app"
 	"github.com/sequent-dev/sequent/internal/printable"
 	"github.com/sequent-dev/sequent/llm"
+	"github.com/sequent-dev/sequent/llm/openai"
 )
 
 // defaultSteps is the default of --steps.
@@ -124,8 +125,8 @@ func (p *program) openModel(name string) (llm.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	cfg.Name = cmp.Or(cfg.Name, name)
-	return cfg.Open()
+	cfg.Model = cmp.Or(cfg.Model, name)
+	return openai.New(cfg)
 }
 
 // unfinished returns the session of the argument, or the latest incomplete one of a command in this
@@ -156,7 +157,7 @@ func (p *program) unfinished(ctx context.Context, command string) (*sequent.Sess
 
 // with starts the MCP servers and runs do with a machine that can call their tools.
 func (w *work) with(ctx context.Context, model llm.Model, do func(*plan.Machine) error) error {
-	cfg := app.MachineConfig{Model: model, Table: w.table, TokenBudget: w.maxTokens}
+	cfg := plan.Config{Model: model, Table: w.table, TokenBudget: w.maxTokens}
 	stderr := io.Discard // most servers write messages there
 	if w.level() <= slog.LevelDebug {
 		stderr = w.err

@@ -99,8 +99,8 @@ func TestAdd(t *testing.T) {
 	text := read(t, path(t, table))
 	text = insert(t, text, `	"github.com/sequent-dev/sequent/dialect/status"`,
 		`	"github.com/sequent-dev/sequent/dialect/tally"`)
-	text = insert(t, text, `		{"wiki", buildWiki},`,
-		`		plain("tally", func(a *App) dialect.Dialect { return tally.New(tally.Config{Engine: a.Engine}) }),`)
+	text = insert(t, text, `		{Name: "wiki", Build: a.wiki},`,
+		`		plain("tally", func(e dialect.Env) dialect.Dialect { return tally.New(tally.Config{Engine: e.Engine}) }),`)
 	o.write(table, text)
 	program := o.build()
 

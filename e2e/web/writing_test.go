@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/sequent-dev/sequent/internal/app"
+	"github.com/sequent-dev/sequent/llm/openai"
 )
 
 // A page that shows a session shows a thought while a model writes it, and then the thought.
@@ -32,7 +33,7 @@ func TestWriting(t *testing.T) {
 		fmt.Fprint(w, "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n")
 	}))
 	defer model.Close()
-	url := serveAll(t, app.Config{Model: app.ModelConfig{Name: "gpt-4o", Getenv: func(name string) string {
+	url := serveAll(t, app.Config{Model: openai.Config{Model: "gpt-4o", Getenv: func(name string) string {
 		return map[string]string{"OPENAI_BASE_URL": model.URL, "OPENAI_API_KEY": "k"}[name]
 	}}})
 	call := func(tool string, number int) error {

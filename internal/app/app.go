@@ -20,6 +20,7 @@ import (
 	"github.com/sequent-dev/sequent/dialect"
 	"github.com/sequent-dev/sequent/internal/audit"
 	"github.com/sequent-dev/sequent/internal/telemetry"
+	"github.com/sequent-dev/sequent/llm/openai"
 	"github.com/sequent-dev/sequent/store/postgres"
 	"github.com/sequent-dev/sequent/store/sqlite"
 	"github.com/sequent-dev/sequent/vault/vaults"
@@ -58,7 +59,7 @@ type Config struct {
 	NoOrigin      bool               // sessions do not record where they come from
 	NoEarlier     bool               // standard names no earlier session on the same problem
 	Drawing       Drawing            // where classic draws thoughts
-	Model         ModelConfig        // language models
+	Model         openai.Config      // language models; keys and URLs come from the environment only
 	HTTP          HTTPConfig         // for ServeHTTP
 	Audit         AuditConfig        // who has read and changed what
 	Telemetry     TelemetryConfig    // traces and metrics
@@ -111,7 +112,7 @@ func Open(ctx context.Context, cfg Config) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
-	return open(ctx, cfg, place)
+	return open(ctx, cfg, place, nil)
 }
 
 // OpenExisting opens the store to read sessions. It creates no store: without a
@@ -123,20 +124,16 @@ func OpenExisting(ctx context.Context, cfg Config) (*App, error) {
 		return nil, err
 	}
 	if place.Memory {
-		return nil, usage("sessions in memory exist only in the process that records them",
-			"omit --store, or pass a file or a database")
+		return nil, usage("sessions in memory exist only in the process that records them", "omit --store, or pass a file or a database")
 	}
-	if _, ok := place.Database(); ok {
-		return open(ctx, cfg, place)
+	var store sequent.Store
+	if _, err := os.Stat(place.Path); place.Path != "" && errors.Is(err, fs.ErrNotExist) {
+		if !place.Default {
+			return nil, noStore(place)
+		}
+		store = sequent.NewMemoryStore()
 	}
-	_, err = os.Stat(place.Path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist) && place.Default:
-		return empty(cfg, place), nil
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, noStore(place)
-	}
-	return open(ctx, cfg, place)
+	return open(ctx, cfg, place, store)
 }
 
 func noStore(p Place) error {
@@ -146,45 +143,25 @@ func noStore(p Place) error {
 	}
 }
 
-// OpenDryRun opens the store to try a change. It creates no store: without one, at
-// any place, the App is empty.
-func OpenDryRun(ctx context.Context, cfg Config) (*App, error) {
-	place, err := Locate(cfg.Store)
-	if err != nil {
-		return nil, err
-	}
-	if place.Path != "" {
-		if _, err := os.Stat(place.Path); errors.Is(err, fs.ErrNotExist) {
-			return empty(cfg, place), nil
-		}
-	}
-	return OpenExisting(ctx, cfg)
-}
-
-// empty returns an App without a store.
-func empty(cfg Config, place Place) *App {
-	return &App{Engine: sequent.New(sequent.Config{}), Place: place, config: cfg, logger: cfg.Logger}
-}
-
 // Over returns the parts over a store that is open. Close closes it.
 func Over(s sequent.Store, cfg Config) *App {
 	return &App{Engine: sequent.New(sequent.Config{Store: s}), config: cfg, logger: cfg.Logger, store: s}
 }
 
-func open(ctx context.Context, cfg Config, place Place) (*App, error) {
-	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
-	if _, err := cfg.offer(); err != nil {
-		return nil, err
+// open opens the parts, over the store at a place unless there is one.
+func open(ctx context.Context, cfg Config, place Place, store sequent.Store) (*App, error) {
+	a := &App{Place: place, config: cfg, logger: cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler)), store: store}
+	_, err := a.chosen()
+	if err == nil {
+		err = a.startTelemetry(ctx)
 	}
-	a := &App{Place: place, config: cfg, logger: cfg.Logger}
-	err := a.startTelemetry(ctx)
 	if err == nil {
 		a.edge, err = cfg.HTTP.open(a.logger)
 	}
 	if err == nil {
 		err = a.openAudit()
 	}
-	if err == nil {
+	if err == nil && store == nil {
 		a.store, err = a.openStore(ctx)
 		err = at(place, err)
 	}
@@ -252,7 +229,7 @@ func (a *App) Close() error {
 		err = a.vaults.Close()
 	}
 	a.mu.Unlock()
-	if a.store != nil {
+	if a.store != nil { // or it could not be opened
 		err = errors.Join(err, a.store.Close())
 	}
 	if a.audit != nil {

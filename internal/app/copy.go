@@ -35,9 +35,6 @@ func Copy(ctx context.Context, cfg Config, to string, report func(archive.Result
 	if err != nil {
 		return err
 	}
-	if source.store == nil { // the default store does not exist
-		return source.Close()
-	}
 	cfg.Store = to
 	target, err := Open(ctx, cfg)
 	if err == nil {
@@ -52,45 +49,41 @@ func Copy(ctx context.Context, cfg Config, to string, report func(archive.Result
 // maxCopied is how many sessions are copied at a time. They share commits.
 const maxCopied = 64
 
-func copySessions(ctx context.Context, from, to sequent.Store, report func(archive.Result)) error {
-	whole := ctx
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
+func copySessions(ctx context.Context, from, to sequent.Store, report func(archive.Result)) (err error) {
 	source := sequent.New(sequent.Config{Store: from})
 	// What one engine has accepted, another one does not refuse for its length.
 	unlimited := sequent.Limits{Text: -1, Name: -1, Thoughts: -1, Branches: -1, Bytes: -1}
 	target := sequent.New(sequent.Config{Store: to, Limits: unlimited})
-	var reporting sync.Mutex
-	var wg sync.WaitGroup
-	slots := make(chan struct{}, maxCopied)
 	// Changes meanwhile do not move a session in this order.
-	for h, err := range source.AllSessions(ctx, sequent.Query{AllOwners: true, ByCreated: true}) {
-		if err != nil {
-			stop(err)
+	q := sequent.Query{AllOwners: true, ByCreated: true, Limit: maxCopied}
+	for more := true; more && err == nil; {
+		var page sequent.Page
+		if page, err = source.Sessions(ctx, q); err != nil {
 			break
 		}
-		slots <- struct{}{}
-		wg.Go(func() {
-			defer func() { <-slots }()
-			r, err := copySession(ctx, source, target, h)
-			reporting.Lock()
-			defer reporting.Unlock()
+		results, errs := make([]archive.Result, len(page.Headers)), make([]error, len(page.Headers))
+		var wg sync.WaitGroup
+		for i, h := range page.Headers {
+			wg.Go(func() { results[i], errs[i] = copySession(ctx, source, target, h) })
+		}
+		wg.Wait()
+		for i, r := range results {
 			switch {
-			case err == nil:
+			case errs[i] == nil:
 				report(r)
-			case !errors.Is(err, sequent.ErrNotFound): // else deleted meanwhile
-				stop(err)
+			case !errors.Is(errs[i], sequent.ErrNotFound): // else deleted meanwhile
+				err = errs[i]
 			}
-		})
+		}
+		q.Cursor, more = page.Next, page.Next != ""
 	}
-	wg.Wait()
-	if whole.Err() != nil {
+	if ctx.Err() != nil {
 		return &sequent.Error{
 			Code: sequent.CodeCanceled, Msg: "canceled before all sessions were copied",
-			Fix: "run the same command again to continue", Err: whole.Err(),
+			Fix: "run the same command again to continue", Err: ctx.Err(),
 		}
 	}
-	return context.Cause(ctx)
+	return err
 }
 
 // copySession copies one session. An error is one of the stores, which ends the copy.

@@ -2,7 +2,10 @@ package app
 
 import (
 	"cmp"
+	"crypto/rand"
 	"fmt"
+	"io"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -14,33 +17,31 @@ import (
 	"github.com/sequent-dev/sequent/dialect/history"
 	"github.com/sequent-dev/sequent/dialect/standard"
 	"github.com/sequent-dev/sequent/dialect/status"
+	"github.com/sequent-dev/sequent/llm"
 	"github.com/sequent-dev/sequent/setup"
 	"github.com/sequent-dev/sequent/tool"
 	"github.com/sequent-dev/sequent/web"
 )
 
-// An offer is a dialect of this program.
-type offer struct {
-	name  string
-	build func(*App) (dialect.Dialect, error)
-}
-
-// plain returns an offer of a dialect that cannot fail to build.
-func plain(name string, build func(*App) dialect.Dialect) offer {
-	return offer{name, func(a *App) (dialect.Dialect, error) { return build(a), nil }}
-}
-
-// offers returns the dialects of this module, the default first. A dialect without
+// builders returns what builds the dialects that the program can serve, the default first. A dialect without
 // settings is one line here and its import; one with settings has a function below.
-func offers() []offer {
-	return []offer{
-		{"standard", buildStandard},
-		{"classic", buildClassic},
-		plain("guided", func(a *App) dialect.Dialect { return guided.New(guided.Config{Engine: a.Engine, Logger: a.logger}) }),
-		{"history", buildHistory},
-		{"status", buildStatus},
-		{"wiki", buildWiki},
-	}
+func (a *App) builders() []dialect.Builder {
+	return append([]dialect.Builder{
+		plain("standard", a.standard),
+		{Name: "classic", Build: a.classic},
+		plain("guided", func(e dialect.Env) dialect.Dialect {
+			return guided.New(guided.Config{Engine: e.Engine, Logger: e.Logger})
+		}),
+		plain("history", func(dialect.Env) dialect.Dialect { return history.New(a.historyConfig()) }),
+		plain("status", a.status),
+		{Name: "wiki", Build: a.wiki},
+		plain(nativeName, func(dialect.Env) dialect.Dialect { return history.Native(a.historyConfig()) }),
+	}, a.config.Dialects...)
+}
+
+// plain returns the builder of a dialect that cannot fail to build.
+func plain(name string, build func(dialect.Env) dialect.Dialect) dialect.Builder {
+	return dialect.Builder{Name: name, Build: func(e dialect.Env) (dialect.Dialect, error) { return build(e), nil }}
 }
 
 // nativeName is the name of the dialect for libraries in other languages. Lists of
@@ -51,109 +52,96 @@ const nativeName = "native"
 // default first.
 func (c Config) Names() []string {
 	var names []string
-	for _, o := range c.offers() {
-		if o.name != nativeName {
-			names = append(names, o.name)
+	for _, b := range (&App{config: c}).builders() {
+		if b.Name != nativeName {
+			names = append(names, b.Name)
 		}
 	}
 	return names
 }
 
-// offers returns all dialects that the program can serve.
-func (c Config) offers() []offer {
-	all := offers()
-	all = append(all, plain(nativeName, func(a *App) dialect.Dialect { return history.Native(a.historyConfig()) }))
-	for _, b := range c.Dialects {
-		all = append(all, offer{b.Name, func(a *App) (dialect.Dialect, error) { return a.build(b) }})
+// dialectName matches names that can be part of a URL.
+var dialectName = regexp.MustCompile(`^[a-z][a-z0-9-]*$`)
+
+// chosen returns the builder of the configured dialect. It refuses dialects that could not be told apart.
+func (a *App) chosen() (dialect.Builder, error) {
+	all, found := a.builders(), -1
+	for i, b := range all {
+		named := func(other dialect.Builder) bool { return other.Name == b.Name }
+		if !dialectName.MatchString(b.Name) || slices.ContainsFunc(all[:i], named) {
+			return b, usage(fmt.Sprintf("a dialect cannot have the name %q, or a second one has it", b.Name),
+				"use lower-case letters, digits and hyphens, and no name of another dialect, in dialect.Builder")
+		}
+		if b.Name == cmp.Or(a.config.Dialect, all[0].Name) {
+			found = i
+		}
 	}
-	return all
+	if found < 0 {
+		return dialect.Builder{}, badFlag("dialect", a.config.Dialect, "use one of "+strings.Join(a.config.Names(), ", "))
+	}
+	return all[found], nil
 }
 
-// offer returns the configured dialect.
-func (c Config) offer() (offer, error) {
-	all := c.offers()
-	if err := checkNames(all); err != nil {
-		return offer{}, err
-	}
-	if c.Dialect == "" {
-		return all[0], nil
-	}
-	i := slices.IndexFunc(all, func(o offer) bool { return o.name == c.Dialect })
-	if i < 0 {
-		return offer{}, badFlag("dialect", c.Dialect, "use one of "+strings.Join(c.Names(), ", "))
-	}
-	return all[i], nil
-}
-
-// Dialect builds the configured dialect.
+// Dialect builds the configured dialect, with the tools that are configured for it.
 func (a *App) Dialect() (dialect.Dialect, error) {
-	o, err := a.config.offer()
+	b, err := a.chosen()
 	if err != nil {
 		return dialect.Dialect{}, err
 	}
-	return o.dialect(a)
-}
-
-// dialect builds the dialect with the tools that are configured for it, and with pages for
-// clients that show them.
-func (o offer) dialect(a *App) (dialect.Dialect, error) {
-	d, err := o.build(a)
-	if err != nil {
-		return dialect.Dialect{}, err
+	d, err := a.build(b)
+	if err != nil || len(a.config.Tools) == 0 {
+		return d, err
 	}
-	if chosen, err := a.config.offer(); err == nil && chosen.name == o.name {
-		if d, err = a.config.selectTools(d); err != nil {
-			return dialect.Dialect{}, err
-		}
+	var names []string
+	for _, t := range d.Tools {
+		names = append(names, t.Name)
 	}
-	return web.InChat(d, a.Engine), nil
-}
-
-// selectTools leaves out the tools of a dialect that the configuration does not name.
-func (c Config) selectTools(d dialect.Dialect) (dialect.Dialect, error) {
-	if len(c.Tools) == 0 {
-		return d, nil
-	}
-	var chosen []tool.Tool
-	var all []string
-	for _, t := range d.Tools { // in the dialect's order
-		all = append(all, t.Name)
-		if slices.Contains(c.Tools, t.Name) {
-			chosen = append(chosen, t)
-		}
-	}
-	for _, name := range c.Tools {
-		if !slices.Contains(all, name) {
+	for _, name := range a.config.Tools {
+		if !slices.Contains(names, name) {
 			return d, usage(fmt.Sprintf("invalid value %q for --tools: the dialect %s has no such tool", name, d.Name),
-				"use some of "+strings.Join(all, ", "))
+				"use some of "+strings.Join(names, ", "))
 		}
 	}
-	d.Tools = chosen
+	d.Tools = slices.DeleteFunc(d.Tools, func(t tool.Tool) bool { return !slices.Contains(a.config.Tools, t.Name) })
 	return d, nil
 }
 
 // allDialects builds every dialect, the configured one first.
 func (a *App) allDialects() ([]dialect.Dialect, error) {
-	chosen, err := a.config.offer()
-	if err != nil {
-		return nil, err
-	}
-	var all []dialect.Dialect
-	for _, o := range a.config.offers() {
-		d, err := o.dialect(a)
-		if err != nil {
-			return nil, err
+	first, err := a.Dialect()
+	all := []dialect.Dialect{first}
+	for _, b := range a.builders() {
+		if b.Name == first.Name || err != nil {
+			continue
 		}
-		if o.name == chosen.name {
-			all = slices.Insert(all, 0, d)
-		} else {
-			all = append(all, d)
-		}
+		var d dialect.Dialect
+		d, err = a.build(b)
+		all = append(all, d)
 	}
-	return all, nil
+	return all, err
 }
 
-func buildStandard(a *App) (dialect.Dialect, error) {
+// build builds a dialect, with pages for clients that show them.
+func (a *App) build(b dialect.Builder) (dialect.Dialect, error) {
+	dir, err := a.storageDir()
+	if err != nil && a.config.StoragePath != "" {
+		return dialect.Dialect{}, err
+	}
+	env := dialect.Env{Engine: a.Engine, Rand: rand.Reader, Logger: a.logger, Dir: dir, Stderr: a.config.Drawing.Out}
+	if env.Stderr == nil {
+		env.Stderr = io.Discard
+	}
+	d, err := b.Build(env)
+	switch {
+	case err != nil:
+		return d, err
+	case d.Name != b.Name:
+		return d, usage(fmt.Sprintf("the dialect %q was built under the name %q", d.Name, b.Name), "set Name in dialect.Builder to the dialect's")
+	}
+	return web.InChat(d, a.Engine), nil
+}
+
+func (a *App) standard(dialect.Env) dialect.Dialect {
 	d := standard.New(standard.Config{
 		Engine: a.Engine,
 		Render: standard.Render{
@@ -165,10 +153,10 @@ func buildStandard(a *App) (dialect.Dialect, error) {
 		Commits:   a.projects.commits,
 	})
 	d.Skills = []dialect.Skill{{Name: setup.EntryName, Description: setup.SkillDescription(), Text: setup.Skill}}
-	return d, nil
+	return d
 }
 
-func buildClassic(a *App) (dialect.Dialect, error) {
+func (a *App) classic(dialect.Env) (dialect.Dialect, error) {
 	dir, err := a.storageDir()
 	if err != nil {
 		return dialect.Dialect{}, err
@@ -192,8 +180,6 @@ func (a *App) storageDir() (string, error) {
 	return absolute(cmp.Or(a.config.StoragePath, "~/Documents/thinking"))
 }
 
-func buildHistory(a *App) (dialect.Dialect, error) { return history.New(a.historyConfig()), nil }
-
 func (a *App) historyConfig() history.Config {
 	c := history.Config{Engine: a.Engine, Window: a.config.HistoryWindow}
 	if ttl := a.config.SessionTTL; ttl != nil {
@@ -202,10 +188,10 @@ func (a *App) historyConfig() history.Config {
 	return c
 }
 
-func buildStatus(a *App) (dialect.Dialect, error) {
-	c := status.Config{Engine: a.Engine, Model: newWriter(a.config.Model, a.telemetry)}
+func (a *App) status(dialect.Env) dialect.Dialect {
+	c := status.Config{Engine: a.Engine, Model: &writer{config: a.config.Model, telemetry: a.telemetry, clients: make(map[string]llm.Model)}}
 	if a.drafts != nil {
 		c.Board = a.drafts
 	}
-	return status.New(c), nil
+	return status.New(c)
 }

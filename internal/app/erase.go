@@ -43,10 +43,9 @@ func Compact(ctx context.Context, cfg Config, progress func(bytes int64)) (c sql
 	if err != nil {
 		return c, err
 	}
+	err = noStore(place) // the default store was never created
 	if s, ok := a.store.(*sqlite.Store); ok {
 		c, err = s.Compact(ctx, progress)
-	} else { // the default store was never created
-		err = noStore(place)
 	}
 	return c, errors.Join(at(place, err), a.Close())
 }

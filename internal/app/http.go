@@ -192,7 +192,7 @@ func (a *App) ServeHTTP(ctx context.Context) error {
 	if cfg.Insecure && mcpserver.CheckAddress(edge.addr) != nil {
 		a.logger.WarnContext(ctx, "every client that can connect to this address can read and change all sessions", "address", listener.Addr().String())
 	}
-	defer a.sweeper().start(ctx)()
+	defer a.startSweeps(ctx)()
 	if cfg.Ready != nil {
 		cfg.Ready(urlOf(listener.Addr(), edge.tls != nil))
 	}

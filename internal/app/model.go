@@ -6,8 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"sync"
-	"time"
 
 	"github.com/sequent-dev/sequent/dialect/status"
 	"github.com/sequent-dev/sequent/internal/telemetry"
@@ -15,43 +15,28 @@ import (
 	"github.com/sequent-dev/sequent/llm/openai"
 )
 
-// A ModelConfig configures language models. Keys and URLs come from the environment
-// only.
-type ModelConfig struct {
-	Name        string              // default model; empty means that of the environment
-	Timeout     time.Duration       // timeout of each attempt; 0 means a minute
-	MaxAttempts int                 // maximum attempts per request; 0 means 3
-	Getenv      func(string) string // the environment; nil means os.Getenv
-}
-
 // maxModels limits the number of cached clients. A client remembers the options that
 // its model rejects.
 const maxModels = 64
 
 // A writer lets language models write thoughts for the dialect status.
 type writer struct {
-	config    ModelConfig
-	telemetry *telemetry.Telemetry // nil if nothing is collected
+	config    openai.Config
+	telemetry *telemetry.Telemetry
 
 	mu      sync.Mutex // guards clients
 	clients map[string]llm.Model
 }
 
-func newWriter(c ModelConfig, t *telemetry.Telemetry) *writer {
-	return &writer{config: c, telemetry: t, clients: make(map[string]llm.Model)}
-}
-
 // client returns the client of a model. It reads keys when they are needed, so that a
 // missing key affects only calls that need it.
 func (w *writer) client(name string) (llm.Model, error) {
-	name = cmp.Or(name, w.config.Name)
+	cfg := w.config
+	cfg.Model = cmp.Or(name, cfg.Model)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if c := w.clients[name]; c != nil {
+	if c := w.clients[cfg.Model]; c != nil {
 		return c, nil
-	}
-	cfg := openai.Config{
-		Model: name, Timeout: w.config.Timeout, MaxAttempts: w.config.MaxAttempts, Getenv: w.config.Getenv,
 	}
 	if w.telemetry != nil {
 		cfg.Transport = telemetry.Transport(http.DefaultTransport)
@@ -62,7 +47,7 @@ func (w *writer) client(name string) (llm.Model, error) {
 	}
 	c := w.telemetry.Model(client, client.Provider())
 	if len(w.clients) < maxModels {
-		w.clients[name] = c
+		w.clients[cfg.Model] = c
 	}
 	return c, nil
 }
@@ -133,9 +118,5 @@ func modelError(err error) error {
 	case llm.CodeNoModel:
 		return &status.ModelError{Msg: e.Msg + "; pass model, or set the API key of a provider or SEQUENT_MODEL for the server", Err: err}
 	}
-	said := e.Msg
-	if e.Fix != "" {
-		said += "; " + e.Fix
-	}
-	return &status.ModelError{Msg: said, Err: err}
+	return &status.ModelError{Msg: strings.TrimSuffix(e.Msg+"; "+e.Fix, "; "), Err: err}
 }

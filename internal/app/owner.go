@@ -19,9 +19,6 @@ type RenamedOwner struct {
 // owner's vault and session files go along, if they are on this machine. A dry run changes
 // nothing.
 func (a *App) RenameOwner(ctx context.Context, from, to string, dryRun bool) (done RenamedOwner, err error) {
-	if a.store == nil { // there is no default store
-		return done, nil
-	}
 	v, err := a.Vaults(false)
 	if err != nil {
 		return done, err

@@ -7,6 +7,10 @@ import (
 	"syscall"
 )
 
-// setProcessGroup makes a command start in a new process group, so that Ctrl-C reaches
+// shell returns what runs a command line. It starts in a new process group, so that Ctrl-C reaches
 // only this program, which then ends the command.
-func setProcessGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
+func shell(line string) *exec.Cmd {
+	cmd := exec.Command("sh", "-c", "exec "+line)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	return cmd
+}

@@ -5,8 +5,10 @@ import (
 	"syscall"
 )
 
-// setProcessGroup makes a command start in a new process group, so that Ctrl-C reaches
+// shell returns what runs a command line. It starts in a new process group, so that Ctrl-C reaches
 // only this program, which then ends the command.
-func setProcessGroup(cmd *exec.Cmd) {
-	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP}
+func shell(line string) *exec.Cmd {
+	cmd := exec.Command("cmd")
+	cmd.SysProcAttr = &syscall.SysProcAttr{CmdLine: `/s /c "` + line + `"`, CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP}
+	return cmd
 }

@@ -147,7 +147,7 @@ func TestRetain(t *testing.T) {
 		for i, r := range replicas {
 			sweeps.Go(func() {
 				var err error
-				if deleted[i], err = r.sweeper().sweep(t.Context()); err != nil {
+				if deleted[i], err = r.sweep(t.Context()); err != nil {
 					t.Errorf("%s: %v", name, err)
 				}
 			})

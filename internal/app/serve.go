@@ -40,7 +40,7 @@ func (a *App) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 		return err
 	}
 	defer stop()
-	defer a.sweeper().start(ctx)()
+	defer a.startSweeps(ctx)()
 	return server.ServeStdio(ctx, in, out)
 }
 
@@ -51,16 +51,6 @@ func (a *App) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 func stdioScope() tool.Scope {
 	dir, _ := os.Getwd() // or no project
 	return tool.Scope{Name: "stdio-" + rand.Text(), Exclusive: true, Project: dir}
-}
-
-func (a *App) sweeper() *sweeper {
-	return &sweeper{
-		engine: a.Engine, store: a.store, maxAge: a.config.Retain, logger: a.logger,
-		clean: func(ctx context.Context) error {
-			_, err := a.Erase(ctx)
-			return err
-		},
-	}
 }
 
 // writable returns an error if the store is read-only or full. Such a store can be

@@ -25,10 +25,10 @@ func TestClockJumpsAhead(t *testing.T) {
 			clock := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 			e := sequent.New(sequent.Config{Store: store, TTL: 5 * day, Now: func() time.Time { return clock }})
 			var log bytes.Buffer
-			s := sweeper{engine: e, store: store, maxAge: 10 * day, logger: slog.New(slog.NewTextHandler(&log, nil))}
+			a := App{Engine: e, store: store, config: Config{Retain: 10 * day}, logger: slog.New(slog.NewTextHandler(&log, nil))}
 			sweep := func(want int, warned bool) {
 				t.Helper()
-				n, err := s.sweep(t.Context())
+				n, err := a.sweep(t.Context())
 				if err != nil || n != want || strings.Contains(log.String(), "check the clock") != warned {
 					t.Errorf("Sweep at %v = %d, %v, log %q; want %d and a warning: %t", clock, n, err, &log, want, warned)
 				}

@@ -4,7 +4,6 @@ import (
 	"crypto/tls"
 	"fmt"
 	"log/slog"
-	"os"
 	"sync"
 	"time"
 )
@@ -48,11 +47,6 @@ func (c HTTPConfig) certificates(logger *slog.Logger) (*tls.Config, error) {
 }
 
 func (c *certificate) load() error {
-	for _, file := range []string{c.cert, c.key} {
-		if state, err := os.Stat(file); err == nil && !state.Mode().IsRegular() {
-			return fmt.Errorf("%s is not a regular file", file)
-		}
-	}
 	pair, err := tls.LoadX509KeyPair(c.cert, c.key)
 	if err == nil {
 		c.current = &pair

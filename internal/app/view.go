@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"sync"
 	"time"
 
 	"github.com/sequent-dev/sequent"
@@ -16,10 +15,6 @@ import (
 	"github.com/sequent-dev/sequent/web"
 )
 
-// viewIdle is how long the viewer serves after its last request. An open page has a
-// request, the stream of its events.
-const viewIdle = time.Hour
-
 // A ViewConfig configures the viewer.
 type ViewConfig struct {
 	Addr     string                       // HOST:PORT on a loopback address; empty means a free port
@@ -27,18 +22,13 @@ type ViewConfig struct {
 	Commands []string                     // as in [web.Config]
 }
 
-// View serves the viewer on this machine to those who have its key, until ctx is done or
-// for an hour after the last request.
+// View serves the viewer on this machine to those who have its key, until ctx is done.
 func (a *App) View(ctx context.Context, cfg ViewConfig) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
 	key := web.NewKey()
-	idle := &idleTimer{after: viewIdle, end: cancel}
-	idle.start()
-	base, ended, stop, err := a.serveHere(ctx, cmp.Or(cfg.Addr, "127.0.0.1:0"), idle.wrap(web.New(web.Config{
+	base, ended, stop, err := a.serveHere(ctx, cmp.Or(cfg.Addr, "127.0.0.1:0"), web.New(web.Config{
 		Engine: a.Engine, Gate: new(admission.Gate), Limiter: limits.New(limits.Config{Logger: a.logger}),
 		Key: key, Version: a.config.Version, Logger: a.logger, Ending: ctx, Commands: cfg.Commands,
-	})))
+	}))
 	if err != nil {
 		return err
 	}
@@ -95,35 +85,4 @@ func listen(ctx context.Context, addr string) (net.Listener, error) {
 		}
 	}
 	return listener, nil
-}
-
-// An idleTimer calls end when there has been no request for a while.
-type idleTimer struct {
-	after time.Duration
-	end   func()
-
-	mu     sync.Mutex
-	active int
-	timer  *time.Timer
-}
-
-func (i *idleTimer) start() { i.timer = time.AfterFunc(i.after, i.end) }
-
-// wrap counts the requests of a handler.
-func (i *idleTimer) wrap(h http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		i.add(1)
-		defer i.add(-1)
-		h.ServeHTTP(w, r)
-	})
-}
-
-func (i *idleTimer) add(n int) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	if i.active += n; i.active > 0 {
-		i.timer.Stop()
-	} else {
-		i.timer.Reset(i.after)
-	}
 }

@@ -41,10 +41,10 @@ func (a *App) Vaults(maintain bool) (*vaults.Vaults, error) {
 	return a.vaults, nil
 }
 
-// buildWiki opens the local user's folder if the configuration names it or the dialect, so
+// wiki opens the local user's folder if the configuration names it or the dialect, so
 // that an invalid folder is reported at the start. Otherwise the first call opens it: a
 // server of all dialects may not need a vault.
-func buildWiki(a *App) (dialect.Dialect, error) {
+func (a *App) wiki(dialect.Env) (dialect.Dialect, error) {
 	v, err := a.Vaults(true)
 	if err != nil {
 		return dialect.Dialect{}, err

@@ -58,7 +58,7 @@ func TestSearchByMeaning(t *testing.T) {
 		t.Helper()
 		a, err := Open(t.Context(), Config{
 			Store: "memory", Dialect: "wiki", Vault: dir,
-			Model: ModelConfig{Getenv: func(name string) string { return env[name] }, Timeout: time.Minute, MaxAttempts: 1},
+			Model: openai.Config{Getenv: func(name string) string { return env[name] }, Timeout: time.Minute, MaxAttempts: 1},
 		})
 		if err != nil {
 			t.Fatal(err)
