@@ -22,9 +22,9 @@ type Note struct {
 
 // Info is the size and time of a note's file.
 type Info struct {
-	URI      URI
-	Size     int64 // bytes
-	Modified time.Time
+	URI      URI       `json:"uri"`
+	Size     int64     `json:"-"` // bytes
+	Modified time.Time `json:"modified"`
 }
 
 const (

@@ -1,7 +1,6 @@
 package wiki
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/sequent-dev/sequent"
@@ -9,7 +8,7 @@ import (
 	"github.com/sequent-dev/sequent/vault"
 )
 
-// An answer is the reply to a thought.
+// An answer is the reply to a thought for a program.
 type answer struct {
 	Session sequent.ID `json:"sessionId"`
 	Number  int        `json:"thoughtNumber"`
@@ -17,52 +16,21 @@ type answer struct {
 	Status  string     `json:"status"`
 	Next    bool       `json:"nextThoughtNeeded"`
 	Branch  string     `json:"branchId,omitempty"`
-
-	URI vault.URI `json:"uri,omitempty"` // of the note, when the session begins or ends
-
-	begun   bool
-	advices []string // further lines for the caller
+	URI     vault.URI  `json:"uri,omitempty"` // of the note, when the session begins or ends
 }
 
-// The states of a session in replies.
-const (
-	inProgress = "in_progress"
-	completed  = string(sequent.Completed)
-)
+// checkpointEvery is the number of thoughts between two checkpoints.
+const checkpointEvery = 3
 
-// answer returns the reply to the step, which is the last thought of s.
-func (st *step) answer(s *sequent.Session) *answer {
-	t, _ := s.Last()
-	a := &answer{Session: s.ID(), Number: t.Number, Total: t.Total, Status: completed, Next: !t.Final, Branch: t.Branch, begun: st.Session == ""}
-	switch {
-	case st.Cancel:
-		a.Status = cancelled
-	case !t.Final:
-		a.Status = inProgress
-		if st.More {
-			a.Total++
-		}
-		a.Total = max(a.Total, a.Number+1)
-		if st.Conclusion != "" {
-			a.advise("the conclusion was not recorded: it belongs to the last thought, with nextThoughtNeeded false")
-		}
-	default:
-		a.Total = max(a.Total, a.Number)
-		if len(st.lacks) > 0 {
-			a.advise("the conclusion does not speak of %s; tell the user about that, and next time put it into the conclusion", list(st.lacks, part.named))
-		}
+// answer replies to a step, which is the last thought of s. The URI of its note is empty if
+// that was not written.
+func (t *turn) answer(s *sequent.Session, st *step, note vault.URI) {
+	last, _ := s.Last()
+	a := answer{
+		Session: s.ID(), Number: last.Number, Total: max(last.Total, last.Number), Status: stateOf(s), Next: !last.Final, Branch: last.Branch,
 	}
-	return a
-}
-
-// advise adds a line to the reply.
-func (a *answer) advise(format string, args ...any) {
-	a.advices = append(a.advices, "⚠️ "+fmt.Sprintf(format, args...))
-}
-
-// write writes the text of the reply.
-func (a *answer) write(t *turn, s *sequent.Session) {
-	if a.begun {
+	if st.Session == "" {
+		a.URI = note
 		t.printf("Created session: %s\n\n", a.Session)
 	} else {
 		t.printf("Added thought %d to session: %s", a.Number, a.Session)
@@ -71,15 +39,20 @@ func (a *answer) write(t *turn, s *sequent.Session) {
 		}
 		t.printf("\n\n")
 	}
-	switch a.Status {
-	case cancelled:
+	switch {
+	case st.Cancel:
 		t.printf("❌ Thinking cancelled")
-	case completed:
+	case last.Final:
+		a.URI = note
 		t.printf("✅ Thinking complete")
 		if len(s.Branches()) > 0 {
 			t.linef("🌿 branches: %s", printable.Short(oneLine(strings.Join(s.Branches(), ", ")), 300))
 		}
 	default:
+		if st.More {
+			a.Total = last.Total + 1
+		}
+		a.Total = max(a.Total, a.Number+1)
 		t.printf("💭 Continue with thought %d/%d", a.Number+1, a.Total)
 		if a.Branch != "" {
 			t.printf(" on branch %s", oneLine(a.Branch))
@@ -91,10 +64,11 @@ func (a *answer) write(t *turn, s *sequent.Session) {
 	if a.URI != "" {
 		t.linef("📄 %s", a.URI)
 	}
-	for _, line := range a.advices {
-		t.linef("%s", line)
+	switch {
+	case !last.Final && st.Conclusion != "":
+		t.linef("⚠️ the conclusion was not recorded: it belongs to the last thought, with nextThoughtNeeded false")
+	case len(st.lacks) > 0:
+		t.linef("⚠️ the conclusion does not speak of %s; tell the user about that, and next time put it into the conclusion", strings.Join(st.lacks, ", "))
 	}
+	t.out = a
 }
-
-// checkpointEvery is the number of thoughts between two checkpoints.
-const checkpointEvery = 3

@@ -10,50 +10,37 @@ import (
 
 // A part is one of the five parts that a conclusion should have besides its links.
 type part struct {
-	key   string   // for labels and front matter
-	name  string   // for a model
+	name  string   // in labels, front matter and replies
 	signs []string // words that name it, or the beginnings of such words
 }
 
 var parts = [...]part{
-	{"synthesis", "what was found", []string{
+	{"synthesis", []string{
 		"determine", "found", "finding", "conclu", "result", "summary", "synthes", "recommend", "decision", "decided",
 		"outcome", "answer", "verdict", "cause", "in short", "turns out",
 	}},
-	{"compliance", "compliance with the instructions", []string{
+	{"compliance", []string{
 		"instruct", "compli", "comply", "require", "constraint", "guideline", "brief", "followed the", "followed all", "as asked",
 		"as requested", "was asked", "were asked", "adhered", "kept to", "stuck to", "✅", "✔", "✓", "❌", "✘", "✗",
 	}},
-	{"shortcuts", "shortcuts or hacks", []string{
+	{"shortcuts", []string{
 		"shortcut", "short cut", "hack", "corner", "workaround", "skip", "simplif", "omitted", "guess", "estimated", "assumed",
 		"i took", "i did not", "not tested", "to save time", "quick and dirty", "only looked",
 	}},
-	{"risks", "risks or uncertainties", []string{
+	{"risks", []string{
 		"risk", "uncertain", "unclear", "unsure", "not sure", "unknown", "caveat", "limitation", "concern", "worry", "open question",
 		"might", "may", "could", "untested", "unproven", "would", "if",
 	}},
-	{"sources", "sources", []string{
+	{"sources", []string{
 		"source", "reference", "evidence", "cited", "literature", "based on", "according to", "drew on", "relied on", "taken from", "see",
 		"memory", "http",
 	}},
 }
 
-func (p part) labelled() string { return p.key }
-func (p part) named() string    { return p.name }
-
-// list lists parts: for a label by their keys, for a model by their names.
-func list(lacks []part, name func(part) string) string {
-	var all []string
-	for _, p := range lacks {
-		all = append(all, name(p))
-	}
-	return strings.Join(all, ", ")
-}
-
-// missing returns the parts that a conclusion does not mention. It looks for a few
+// missing returns the names of the parts that a conclusion does not mention. It looks for a few
 // English words: the result is advice and never a refusal. A sentence that mentions
 // no part is taken for a finding.
-func missing(conclusion string) []part {
+func missing(conclusion string) (lacks []string) {
 	text := []byte(conclusion)
 	for _, l := range wikilink.Parse(text) { // the words of links are not the author's
 		copy(text[l.Start:l.Stop], strings.Repeat("_", l.Stop-l.Start))
@@ -72,10 +59,9 @@ func missing(conclusion string) []part {
 		const finding = 5 // words
 		has[0] = has[0] || !mentions && len(words) >= finding
 	}
-	var lacks []part
 	for i, p := range parts {
 		if !has[i] {
-			lacks = append(lacks, p)
+			lacks = append(lacks, p.name)
 		}
 	}
 	return lacks

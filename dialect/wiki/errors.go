@@ -79,10 +79,6 @@ var (
 // wanted describes a conclusion for a model.
 const wanted = "what you found, which instructions you followed and which not, shortcuts taken, risks, and sources, with [[WikiLinks]]"
 
-func errParentClosed(id string) error {
-	return &refusal{codeParentClosed, fmt.Sprintf("the workflow %s is closed; start another with the tool workflow, or leave parentWorkflowId out", id)}
-}
-
 // reject refuses arguments that do not fit a schema.
 func reject(err *tool.ArgumentError) (tool.Reply, error) {
 	r := refusal{codeInvalidArgument, err.Error() + "; " + wording.ArgumentFix(err)}

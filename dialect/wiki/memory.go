@@ -3,7 +3,6 @@ package wiki
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -154,9 +153,6 @@ func (t *turn) note(ctx context.Context, name string) (*vault.Note, error) {
 	uri := vault.URI(name)
 	if id := sequent.ID(strings.TrimPrefix(strings.Trim(name, "[]"), "sequential/")); thinking.ValidID(id) {
 		found, err := t.vault.Sessions.Find(ctx, id)
-		if errors.Is(err, vault.ErrNotFound) {
-			err = &refusal{"NOTE_NOT_FOUND", fmt.Sprintf("the session %s has no note; check the id, or call sync, which writes the notes of sessions", id)}
-		}
 		if err != nil {
 			return nil, err
 		}
@@ -168,9 +164,10 @@ func (t *turn) note(ctx context.Context, name string) (*vault.Note, error) {
 // content returns a note, or a section of it. Thoughts of a session that no longer hold are
 // marked.
 func content(n *vault.Note, s *sequent.Session, section string) (string, error) {
-	number := 0
+	var number int
+	_, other := fmt.Sscanf(strings.Replace(strings.ToLower(strings.TrimSpace(section)), "#", "", 1), "thought %d", &number)
 	switch {
-	case s != nil && isThought(section, &number):
+	case s != nil && other == nil:
 		return thoughts(s, number)
 	case s != nil && strings.EqualFold(strings.TrimSpace(section), "conclusion") && s.Conclusion() != "":
 		return "## Conclusion\n\n" + s.Conclusion(), nil
@@ -185,12 +182,6 @@ func content(n *vault.Note, s *sequent.Session, section string) (string, error) 
 	return strings.TrimSpace(n.Body), nil
 }
 
-// isThought reports whether a section is that of a thought, such as "thought 3".
-func isThought(section string, number *int) bool {
-	_, err := fmt.Sscanf(strings.Replace(strings.ToLower(strings.TrimSpace(section)), "#", "", 1), "thought %d", number)
-	return err == nil
-}
-
 // folder lists the notes below a folder that changed last.
 func (t *turn) folder(ctx context.Context, in memoryArgs) error {
 	folder, err := vault.FolderPath(in.URI)
@@ -201,24 +192,19 @@ func (t *turn) folder(ctx context.Context, in memoryArgs) error {
 	if err != nil {
 		return err
 	}
-	type listed struct {
-		URI      vault.URI `json:"uri"`
-		Modified string    `json:"modified"`
-	}
 	out := struct {
-		URI    string   `json:"uri"`
-		Notes  int      `json:"totalNotes"`
-		Recent []listed `json:"recent"`
-	}{vault.FolderURI(folder), len(notes), []listed{}}
+		URI    string       `json:"uri"`
+		Notes  int          `json:"totalNotes"`
+		Recent []vault.Info `json:"recent"`
+	}{vault.FolderURI(folder), len(notes), []vault.Info{}}
 	t.printf("%s has %s, changed last:\n", out.URI, printable.Count(len(notes), "note", "notes"))
 	for i, n := range notes {
-		at := n.Modified.UTC().Format("2006-01-02 15:04 UTC")
 		if t.Len() > in.budget() || in.Tokens == 0 && i == 20 {
 			t.linef("⚠️ and %d more: list a folder, or search_memories", len(notes)-i)
 			break
 		}
-		out.Recent = append(out.Recent, listed{n.URI, at})
-		t.linef("- %s (%s)", n.URI, at)
+		out.Recent = append(out.Recent, n)
+		t.linef("- %s (%s)", n.URI, n.Modified.UTC().Format("2006-01-02 15:04 UTC"))
 	}
 	t.out = out
 	return nil

@@ -5,21 +5,11 @@ import (
 	"strings"
 
 	"github.com/sequent-dev/sequent"
-	"github.com/sequent-dev/sequent/dialect"
 	"github.com/sequent-dev/sequent/tool"
 	"github.com/sequent-dev/sequent/vault"
 )
 
-// templates returns the one template that serves all notes: a vault has too many for a
-// list of resources.
-func (d *server) templates() []dialect.Template {
-	return []dialect.Template{{
-		URI: "memory://{+path}", Name: "note", Title: "Note",
-		Description: "A note of the vault, by its path: thinking/sequential/{sessionId}.md for a session.",
-		MIME:        "text/markdown", Read: d.readNote,
-	}}
-}
-
+// readNote returns the note at a path.
 func (d *server) readNote(ctx context.Context, c tool.Caller, path string) (string, error) {
 	v, err := d.Vaults.Open(ctx, c.Owner)
 	if err != nil {

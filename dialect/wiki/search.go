@@ -13,17 +13,6 @@ import (
 	"github.com/sequent-dev/sequent/vault/vaults"
 )
 
-// searchArgs are the arguments of search_memories.
-type searchArgs struct {
-	Query    string   `json:"query"`
-	Mode     string   `json:"mode,omitzero"`
-	PageSize int      `json:"pageSize,omitzero" alias:"page_size"`
-	Page     int      `json:"page,omitzero"`
-	Folder   string   `json:"folder,omitzero"`
-	Tags     []string `json:"tags"`
-	MinScore float64  `json:"minScore,omitzero" alias:"min_score"`
-}
-
 // A result is a note that was found.
 type result struct {
 	index.Hit
@@ -32,11 +21,8 @@ type result struct {
 }
 
 // search answers search_memories.
-func search(ctx context.Context, t *turn, in searchArgs) error {
-	found, err := t.vault.Index.Search(ctx, index.Query{
-		Text: in.Query, Mode: index.Mode(in.Mode), Page: in.Page, PageSize: in.PageSize,
-		Folder: in.Folder, Tags: in.Tags, MinScore: in.MinScore,
-	}, nil)
+func search(ctx context.Context, t *turn, in index.Query) error {
+	found, err := t.vault.Index.Search(ctx, in, nil)
 	if err != nil {
 		return err
 	}
@@ -57,7 +43,7 @@ func search(ctx context.Context, t *turn, in searchArgs) error {
 	results := []result{}
 	for _, h := range found.Hits {
 		r := result{Hit: h, Matches: matches(found, h)}
-		t.ofSession(ctx, in.Query, &r)
+		t.ofSession(ctx, in.Text, &r)
 		results = append(results, r)
 		state := ""
 		if r.Status != "" {
@@ -78,7 +64,7 @@ func search(ctx context.Context, t *turn, in searchArgs) error {
 		Page    int        `json:"page"`
 		Size    int        `json:"pageSize"`
 		Results []result   `json:"results"`
-	}{found.Mode, in.Query, found.Total, found.Page, found.PageSize, results}
+	}{found.Mode, in.Text, found.Total, found.Page, found.PageSize, results}
 	return nil
 }
 
@@ -213,12 +199,8 @@ func synchronize(ctx context.Context, t *turn, _ struct{}) error {
 	if s.Sessions > 0 {
 		t.linef("%s written into notes", printable.Count(s.Sessions, "session", "sessions"))
 	}
-	const most = 10
-	for _, p := range s.Problems[:min(most, len(s.Problems))] {
+	for _, p := range s.Problems {
 		t.linef("⚠️ %s", oneLine(p))
-	}
-	if more := len(s.Problems) - most; more > 0 {
-		t.linef("⚠️ and %d more", more)
 	}
 	return nil
 }

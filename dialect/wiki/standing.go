@@ -47,9 +47,7 @@ func marked(body string, s *sequent.Session) string {
 func thoughts(s *sequent.Session, number int) (string, error) {
 	marks := standings(s)
 	var found []string
-	last := 0
 	for t := range s.All() {
-		last = max(last, t.Number)
 		if t.Number != number {
 			continue
 		}
@@ -60,7 +58,7 @@ func thoughts(s *sequent.Session, number int) (string, error) {
 		found = append(found, text)
 	}
 	if len(found) == 0 {
-		return "", &refusal{"THOUGHT_NOT_FOUND", fmt.Sprintf("the session has no thought %d; the highest number is %d", number, last)}
+		return "", &refusal{"THOUGHT_NOT_FOUND", fmt.Sprintf("the session has no thought %d; read it without section", number)}
 	}
 	return strings.Join(found, "\n\n"), nil
 }
@@ -92,7 +90,7 @@ func matching(s *sequent.Session, query string) string {
 // stateOf returns the state of a session as replies name it.
 func stateOf(s *sequent.Session) string {
 	if s.State() == sequent.Active {
-		return inProgress
+		return "in_progress"
 	}
 	return string(s.State())
 }

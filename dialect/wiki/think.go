@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/brief"
 	"github.com/sequent-dev/sequent/dialect/scope"
+	"github.com/sequent-dev/sequent/vault"
 	"github.com/sequent-dev/sequent/vault/thinking"
 	"github.com/sequent-dev/sequent/vault/wikilink"
 	"github.com/sequent-dev/sequent/vault/workflow"
@@ -36,18 +38,13 @@ type thinkArgs struct {
 type step struct {
 	thinkArgs
 	agent string
-	limit int    // bytes of a text
-	lacks []part // of the conclusion
+	limit int      // bytes of a text
+	lacks []string // of the conclusion
 }
-
-const cancelled = string(sequent.Cancelled)
 
 // think answers sequential_thinking.
 func think(ctx context.Context, t *turn, in thinkArgs) error {
 	st := &step{thinkArgs: in, agent: t.agent(), limit: t.engine.Limits().Text}
-	if !in.Next && !in.Cancel {
-		st.lacks = missing(in.Conclusion)
-	}
 	if err := st.check(); err != nil {
 		return err
 	}
@@ -61,11 +58,13 @@ func think(ctx context.Context, t *turn, in thinkArgs) error {
 	if err != nil {
 		return err
 	}
-	a := st.answer(s)
 	// The thought is recorded; its note is written even if the caller cancels.
-	t.project(context.WithoutCancel(ctx), s, st, a)
-	a.write(t, s)
-	t.out, t.beside = a, brief.Beside(s)
+	note, problem := t.project(context.WithoutCancel(ctx), s, st)
+	t.answer(s, st, note)
+	if problem != "" {
+		t.linef("⚠️ %s", problem)
+	}
+	t.beside = brief.Beside(s)
 	return nil
 }
 
@@ -90,7 +89,7 @@ func (st *step) check() error {
 	return nil
 }
 
-// checkEnd refuses to complete a session without a conclusion.
+// checkEnd refuses to complete a session without a conclusion, and looks for what that lacks.
 func (st *step) checkEnd() error {
 	switch {
 	case st.Next, st.Cancel:
@@ -102,6 +101,9 @@ func (st *step) checkEnd() error {
 	if st.limit > 0 && len(st.Conclusion) > st.limit {
 		return sequent.Errorf(sequent.CodeLimitExceeded, "conclusion", "shorten it",
 			"conclusion has %d bytes, the limit is %d", len(st.Conclusion), st.limit)
+	}
+	if !st.Next && !st.Cancel {
+		st.lacks = missing(st.Conclusion)
 	}
 	return nil
 }
@@ -144,7 +146,7 @@ func (t *turn) parentOpen(ctx context.Context, id string) error {
 	case sequent.CodeOf(err) == workflow.CodeNotFound:
 		return &refusal{codeParentNotFound, fmt.Sprintf("there is no workflow %.60q; start one with the tool workflow and pass its id, or leave parentWorkflowId out", id)}
 	case workflow.Closed(status):
-		return errParentClosed(id)
+		return &refusal{codeParentClosed, fmt.Sprintf("the workflow %s is closed; start another with the tool workflow, or leave parentWorkflowId out", id)}
 	}
 	return err
 }
@@ -234,7 +236,7 @@ func (st *step) append(c *sequent.Change) error {
 	}
 	conclusion, lacks := "", ""
 	if d.Final {
-		conclusion, lacks = st.Conclusion, list(st.lacks, part.labelled)
+		conclusion, lacks = st.Conclusion, strings.Join(st.lacks, ", ")
 	}
 	if conclusion != "" {
 		d.Labels[thinking.LabelConclusion] = conclusion
@@ -259,32 +261,29 @@ func (st *step) append(c *sequent.Change) error {
 
 // next returns the next number on the step's branch.
 func (st *step) next(s *sequent.Session) int {
-	if _, begun := s.End(st.Branch); begun {
+	switch _, begun := s.End(st.Branch); {
+	case begun:
 		return s.NextNumber(st.Branch)
-	}
-	if st.From != nil {
-		if origin, ok := s.FindBranchPoint(*st.From); ok {
-			return s.NumberAfter(origin.Seq)
-		}
+	case st.From != nil:
+		return *st.From + 1
 	}
 	return s.NumberAfter(s.Len())
 }
 
-// project writes a session that has got a thought into its note. A failure is
-// reported in the answer and does not undo the thought: a later call or sync
-// writes the note.
-func (t *turn) project(ctx context.Context, s *sequent.Session, st *step, a *answer) {
+// project writes a session that has got a thought into its note. A failure is told in the
+// reply and does not undo the thought: a later call or sync writes the note.
+func (t *turn) project(ctx context.Context, s *sequent.Session, st *step) (note vault.URI, problem string) {
 	what := "its note"
-	uri, err := t.vault.Sessions.Write(ctx, s)
-	if err == nil && (a.begun || a.Status == completed) {
-		a.URI = uri
-	}
+	note, err := t.vault.Sessions.Write(ctx, s)
 	if err == nil && st.Session == "" && st.Parent != "" {
 		what = "the link in its workflow"
 		err = t.vault.Workflows.Link(ctx, st.Parent, string(s.ID()))
+	} else if err != nil {
+		note = ""
 	}
 	if err != nil {
 		t.Vaults.Logger().WarnContext(ctx, "the thought is recorded, but its note was not written", "session", string(s.ID()), "note", what, "error", err)
-		a.advise("the thought is recorded, but %s was not written (%s); sync makes up for it", what, reason(err))
+		problem = fmt.Sprintf("the thought is recorded, but %s was not written (%s); sync makes up for it", what, reason(err))
 	}
+	return note, problem
 }

@@ -32,11 +32,8 @@ type Config struct {
 // A server answers the calls of all tools.
 type server struct{ Config }
 
-// New returns the dialect. It panics if a required field is missing.
+// New returns the dialect.
 func New(cfg Config) dialect.Dialect {
-	if cfg.Vaults == nil {
-		panic("wiki: Config needs Vaults")
-	}
 	cfg.Agent = cmp.Or(oneLine(cfg.Agent), thinking.DefaultAgent)
 	cfg.Rand = cmp.Or(cfg.Rand, rand.Reader)
 	d := &server{cfg}
@@ -52,7 +49,11 @@ func New(cfg Config) dialect.Dialect {
 			define(d, "assumption", ledger),
 			define(d, "sync", synchronize).AsHeavy(),
 		},
-		Templates: d.templates(),
+		Templates: []dialect.Template{{ // one for all notes: a vault has too many for a list of resources
+			URI: "memory://{+path}", Name: "note", Title: "Note",
+			Description: "A note of the vault, by its path: thinking/sequential/{sessionId}.md for a session.",
+			MIME:        "text/markdown", Read: d.readNote,
+		}},
 	}
 }
 

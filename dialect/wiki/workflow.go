@@ -45,7 +45,7 @@ func runWorkflow(ctx context.Context, t *turn, in workflowArgs) error {
 		return t.definitions(ctx)
 	case in.Append != "":
 		r, err = flows.Append(ctx, in.Session, queue)
-		did = fmt.Sprintf("Appended to session: %s, which has %d steps now", r.ID, r.Steps())
+		did = fmt.Sprintf("Appended to session: %s, which has %d steps now", r.ID, r.Steps)
 	case in.Status+in.Response != "":
 		r, err = flows.Advance(ctx, in.Session, workflow.Answer{
 			Response: in.Response, Thoughts: in.Thoughts, At: in.Step, Agent: t.agent(),
@@ -56,7 +56,7 @@ func runWorkflow(ctx context.Context, t *turn, in workflowArgs) error {
 		}
 	default:
 		r, err = flows.View(ctx, in.Session)
-		did = fmt.Sprintf("Workflow %s: %s, %d of %d steps answered\n\n%s", r.ID, r.Status, r.Answered, r.Steps(), r.Note)
+		did = fmt.Sprintf("Workflow %s: %s, %d of %d steps answered\n\n%s", r.ID, r.Status, r.Answered, r.Steps, r.Note)
 	}
 	if err != nil {
 		return err
@@ -92,35 +92,16 @@ func (in workflowArgs) check() error {
 	return nil
 }
 
-type nextStep struct {
-	Number int `json:"number"`
-	workflow.Step
-}
-
 // run says where a workflow is.
 func (t *turn) run(r workflow.Run) {
-	out := struct {
-		Session  string        `json:"sessionId"`
-		Status   sequent.State `json:"status"`
-		Title    string        `json:"title"`
-		Answered int           `json:"stepsAnswered"`
-		Steps    int           `json:"totalSteps"`
-		Next     *nextStep     `json:"nextStep,omitempty"`
-		Sessions []string      `json:"thinkingSessions"`
-		URI      string        `json:"uri"`
-	}{
-		Session: r.ID, Status: r.Status, Title: r.Title, Answered: r.Answered, Steps: r.Steps(),
-		Sessions: append([]string{}, r.Sessions...), URI: string(r.URI),
-	}
-	next, open := r.Next()
+	t.out = r
 	switch {
-	case open:
-		out.Next = &nextStep{r.Answered + 1, next}
-		t.printf("💭 Step %d/%d: %s", r.Answered+1, r.Steps(), next.Name)
-		if next.Description != "" {
-			t.linef("%s", next.Description)
+	case r.Next != nil:
+		t.printf("💭 Step %d/%d: %s", r.Answered+1, r.Steps, r.Next.Name)
+		if r.Next.Description != "" {
+			t.linef("%s", r.Next.Description)
 		}
-		if next.Enhanced {
+		if r.Next.Enhanced {
 			t.linef("💡 Think this step through with sequential_thinking and parentWorkflowId %s, then answer it here", r.ID)
 		}
 	case r.Status == sequent.Completed:
@@ -132,7 +113,6 @@ func (t *turn) run(r workflow.Run) {
 	default:
 		t.printf("The workflow is %s", r.Status)
 	}
-	t.out = out
 }
 
 // definitions lists the workflows that can be started.

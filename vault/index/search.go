@@ -32,13 +32,13 @@ type Query struct {
 	// Text holds words, of which a note needs at least one; "quoted phrases",
 	// which it must have; prefix*; -excluded words and -"phrases"; and [[links]]: see
 	// [textsearch.Parse].
-	Text     string
-	Mode     Mode     // empty means Hybrid; case-insensitive
-	PageSize int      // 1 to 100; 0 means 10
-	Page     int      // from 1; 0 means 1
-	Folder   string   // only notes in or below this folder of the vault
-	Tags     []string // only notes with all of these tags; the tag a/b is also an a
-	MinScore float64  // only notes with at least this score, 0 to 1
+	Text     string   `json:"query"`
+	Mode     Mode     `json:"mode,omitzero"`                       // empty means Hybrid; case-insensitive
+	PageSize int      `json:"pageSize,omitzero" alias:"page_size"` // 1 to 100; 0 means 10
+	Page     int      `json:"page,omitzero"`                       // from 1; 0 means 1
+	Folder   string   `json:"folder,omitzero"`                     // only notes in or below this folder of the vault
+	Tags     []string `json:"tags"`                                // only notes with all of these tags; the tag a/b is also an a
+	MinScore float64  `json:"minScore,omitzero" alias:"min_score"` // only notes with at least this score, 0 to 1
 }
 
 // Results is a page of hits.

@@ -3,7 +3,7 @@
 //
 //	w := workflow.New(v, time.Now)
 //	run, err := w.Start(ctx, workflow.Plan{Queue: []string{"debugging"}})
-//	step, _ := run.Next()                             // the step to do
+//	step := run.Next                                  // the step to do
 //	run, err = w.Advance(ctx, run.ID, workflow.Answer{Response: "The [[cache]] is cold."})
 //	run, err = w.Advance(ctx, run.ID, workflow.Answer{Status: sequent.Completed, Conclusion: "Warm the [[cache]]."})
 //

@@ -42,12 +42,8 @@ func TestParityOfWorkflows(t *testing.T) {
 	steps := 0
 	for _, d := range all {
 		r := must(t)(w.Start(t.Context(), workflow.Plan{Queue: []string{d.ID}}))
-		for {
-			s, ok := r.Next()
-			if !ok {
-				break
-			}
-			if s.Name == "" {
+		for r.Next != nil {
+			if r.Next.Name == "" {
 				t.Errorf("%s: step %d has no name", d.ID, r.Answered+1)
 			}
 			r = must(t)(w.Advance(t.Context(), r.ID, workflow.Answer{Response: "Done with [[" + d.ID + "]]."}))

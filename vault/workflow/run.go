@@ -16,16 +16,24 @@ import (
 
 // A Run is a started workflow.
 type Run struct {
-	ID     string
-	URI    vault.URI     // of the note
-	Status sequent.State // active unless it is closed
-	Title  string
+	ID       string        `json:"sessionId"`
+	Status   sequent.State `json:"status"` // active unless it is closed
+	Title    string        `json:"title"`
+	Answered int           `json:"stepsAnswered"` // steps of the whole queue
+	Steps    int           `json:"totalSteps"`
+	Next     *NextStep     `json:"nextStep,omitempty"` // nil if the run is closed or every step is answered
+	Sessions []string      `json:"thinkingSessions"`   // ids of the sessions with this parent
+	URI      vault.URI     `json:"uri"`                // of the note
 
-	Queue    []string     // ids of the definitions; empty for a list of steps
-	Plans    []Definition // the definitions; without steps for ids without a file
-	Answered int          // steps of the whole queue
-	Sessions []string     // ids of the sessions with this parent
-	Note     string       // the note's body
+	Queue []string     `json:"-"` // ids of the definitions; empty for a list of steps
+	Plans []Definition `json:"-"` // the definitions; without steps for ids without a file
+	Note  string       `json:"-"` // the note's body
+}
+
+// A NextStep is the step to do, with its number in the whole queue, from 1.
+type NextStep struct {
+	Number int `json:"number"`
+	Step
 }
 
 // Closed reports whether a run with a status has ended. Maenifold marks old runs as
@@ -34,14 +42,13 @@ func Closed(status sequent.State) bool {
 	return slices.Contains([]sequent.State{sequent.Completed, sequent.Cancelled, sequent.Abandoned}, status)
 }
 
-// Next returns the next step. It returns false if the run is closed or every step is
-// answered.
-func (r Run) Next() (Step, bool) {
+// settle sets the fields that follow from the others.
+func (r *Run) settle() {
+	r.Steps, r.Next = count(r.Plans), nil
 	plan, step := r.at()
 	if steps := r.Plans[plan].Steps; !Closed(r.Status) && step < len(steps) {
-		return steps[step], true
+		r.Next = &NextStep{r.Answered + 1, steps[step]}
 	}
-	return Step{}, false
 }
 
 // at returns the index of the current definition and of the next step in it.
@@ -53,9 +60,6 @@ func (r Run) at() (plan, step int) {
 	}
 	return plan, step
 }
-
-// Steps returns the number of steps of the whole queue.
-func (r Run) Steps() int { return count(r.Plans) }
 
 func count(plans []Definition) (steps int) {
 	for _, d := range plans {
@@ -107,6 +111,7 @@ func (w *Workflows) read(ctx context.Context, id string, n *vault.Note) (Run, er
 	}
 	r := Run{
 		ID: id, URI: n.URI, Status: statusOf(n), Title: f.Get("title"), Queue: f.List("queue"), Note: strings.TrimSpace(n.Body),
+		Sessions: []string{},
 	}
 	for _, link := range f.List("related") {
 		if s, ok := strings.CutPrefix(strings.Trim(link, "[]"), "sequential/"); ok {
@@ -141,5 +146,6 @@ func (w *Workflows) read(ctx context.Context, id string, n *vault.Note) (Run, er
 		return damaged("currentWorkflow", "currentWorkflow is %d, and the queue has %d, counted from 0", at[0], len(r.Plans))
 	}
 	r.Answered = count(r.Plans[:at[0]]) + at[1]
+	r.settle()
 	return r, nil
 }

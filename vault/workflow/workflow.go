@@ -185,18 +185,17 @@ func (w *Workflows) Advance(ctx context.Context, id string, a Answer) (Run, erro
 func (w *Workflows) answer(r *Run, n *vault.Note, a Answer) error {
 	plan, at := r.at()
 	d := r.Plans[plan]
-	step, ok := r.Next()
 	switch {
 	case len(d.Steps) == 0:
 		return sequent.Errorf(CodeUnknownDefinition, "sessionId", "restore its file in "+Folder+", or close the run",
 			"the definition %q of this run was deleted", printable.Short(d.ID, maxQuoted))
-	case !ok:
+	case r.Next == nil:
 		return sequent.Errorf(CodeAnswered, "response", "close the run with status completed and a conclusion", "every step is answered")
 	case a.At > 0 && a.At != r.Answered+1:
 		return sequent.Errorf(CodeStepPassed, "step", "view the run, and answer its next step",
 			"step %d is not the next one: the next one is step %d", a.At, r.Answered+1)
 	}
-	heading := fmt.Sprintf("Step %d/%d: %s [%s]", at+1, len(d.Steps), oneLine(step.Name), strings.Trim(oneLine(a.Agent), "[]"))
+	heading := fmt.Sprintf("Step %d/%d: %s [%s]", at+1, len(d.Steps), oneLine(r.Next.Name), strings.Trim(oneLine(a.Agent), "[]"))
 	if len(r.Queue) > 1 {
 		heading = oneLine(d.Name) + ", " + strings.ToLower(heading[:1]) + heading[1:]
 	}
@@ -284,5 +283,6 @@ func (w *Workflows) change(ctx context.Context, id string, do func(*Run, *vault.
 		return Run{}, err
 	}
 	r.Note = strings.TrimSpace(n.Body)
+	r.settle()
 	return r, nil
 }

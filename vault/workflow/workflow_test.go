@@ -86,7 +86,7 @@ func TestRun(t *testing.T) {
 		t.Fatalf("got %+v", r)
 	}
 	r = must(t)(w.Advance(ctx, r.ID, workflow.Answer{Response: "The [[changelog]] is\r\nwritten.", Thoughts: "It was [[dull]].", Agent: "agent"}))
-	if s, ok := r.Next(); !ok || s.Name != "Tag it" || !s.Enhanced || string(s.Metadata) != `{"toolHints": {"git": 1}}` {
+	if s := r.Next; s == nil || s.Name != "Tag it" || !s.Enhanced || string(s.Metadata) != `{"toolHints": {"git": 1}}` {
 		t.Errorf("the second step is %+v", s)
 	}
 	for range 2 {
@@ -95,7 +95,7 @@ func TestRun(t *testing.T) {
 		}
 	}
 	r = must(t)(w.Advance(ctx, r.ID, workflow.Answer{Response: "[[v1]] it is.", Agent: "[a]\n[b]"}))
-	if _, ok := r.Next(); ok || r.Answered != 2 || r.Status != sequent.Active {
+	if r.Next != nil || r.Answered != 2 || r.Status != sequent.Active {
 		t.Errorf("after the last step: %+v", r)
 	}
 	r = must(t)(w.Advance(ctx, r.ID, workflow.Answer{Status: sequent.Completed, Conclusion: "[[v1]] is out."}))
@@ -167,7 +167,7 @@ func TestQueue(t *testing.T) {
 	for range 3 {
 		r = must(t)(w.Advance(ctx, r.ID, workflow.Answer{Response: "[[x]]"}))
 	}
-	if s, _ := r.Next(); r.Answered != 3 || s.Name != r.Plans[1].Steps[1].Name || r.Steps() != 2+6 {
+	if s := r.Next; r.Answered != 3 || s.Name != r.Plans[1].Steps[1].Name || r.Steps != 2+6 {
 		t.Errorf("got %+v", r)
 	}
 	note := read(t, dir, "thinking/workflow/"+r.ID+".md")
@@ -217,8 +217,8 @@ func TestStepsOfItsOwn(t *testing.T) {
 	ctx := t.Context()
 	r := must(t)(w.Start(ctx, workflow.Plan{Title: "Move: the [[cache]]", Steps: []string{"Drain it\nGently.", "Move it", strings.Repeat("long ", 100)}}))
 	for i, want := range []string{"Drain it", "Move it", "long"} {
-		s, ok := r.Next()
-		if !ok || !strings.HasPrefix(s.Name, want) || i == 0 && s.Description != "Gently." {
+		s := r.Next
+		if s == nil || !strings.HasPrefix(s.Name, want) || i == 0 && s.Description != "Gently." {
 			t.Errorf("step %d is %+v", i+1, s)
 		}
 		r = must(t)(w.Advance(ctx, r.ID, workflow.Answer{Response: "[[done]]"}))
@@ -256,7 +256,7 @@ func TestDamaged(t *testing.T) {
 			t.Errorf("%q: got %v (%s), want %s with %q", c.front, err, sequent.CodeOf(err), c.code, c.words)
 		}
 	}
-	if r := must(t)(w.View(ctx, "workflow-1")); len(r.Plans) != 1 || r.Steps() != 0 {
+	if r := must(t)(w.View(ctx, "workflow-1")); len(r.Plans) != 1 || r.Steps != 0 {
 		t.Errorf("got %+v", r)
 	}
 	must(t)(w.Advance(ctx, "workflow-1", workflow.Answer{Status: sequent.Cancelled}))
@@ -326,7 +326,7 @@ func TestEditsSurvive(t *testing.T) {
 	}
 	// After setting the step back, it is the next one again.
 	write(t, dir, file, regexp.MustCompile(`currentStep: \d`).ReplaceAllString(got, "currentStep: 0"))
-	if s, _ := must(t)(w.View(ctx, r.ID)).Next(); s.Name != r.Plans[0].Steps[0].Name {
+	if s := must(t)(w.View(ctx, r.ID)).Next; s.Name != r.Plans[0].Steps[0].Name {
 		t.Errorf("the step is %+v", s)
 	}
 }
