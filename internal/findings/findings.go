@@ -70,7 +70,7 @@ func Texts(s *sequent.Session) map[int][]string {
 }
 
 // Last returns those that the last thought shows. Its cost is that of a look at the thought, unless this is a
-// conclusion, a revision, the first of a branch, a decision, or cites a number.
+// conclusion, a revision, the first of a branch, a decision, or cites a number after a revision.
 func Last(s *sequent.Session) []Finding {
 	t, ok := s.Last()
 	if !ok {
@@ -78,15 +78,26 @@ func Last(s *sequent.Session) []Finding {
 	}
 	before, _ := s.At(t.After)
 	decides := slices.ContainsFunc(s.Decisions(), func(d sequent.Decision) bool { return d.Seq == t.Seq })
-	if !decides && !telling(&t, &before) || len(newLog(s).check(&t)) == 0 {
+	cites := nextCitation(t.Text, 0) >= 0 && revised(s)
+	if !decides && !cites && !telling(&t, &before) || len(newLog(s).check(&t)) == 0 {
 		return nil
 	}
 	return slices.DeleteFunc(Of(s), func(f Finding) bool { return f.At != t.Seq })
 }
 
-// telling reports whether a thought that follows another one and decides nothing can show anything.
+// telling reports whether a thought that follows another one, decides nothing and cites nothing can show anything.
 func telling(t, before *sequent.Thought) bool {
-	return t.Final || t.Revision || t.Supersedes > 0 || before.Branch != t.Branch || t.Number <= before.Number || nextCitation(t.Text, 0) >= 0
+	return t.Final || t.Revision || t.Supersedes > 0 || before.Branch != t.Branch || t.Number <= before.Number
+}
+
+// revised reports whether any thought was replaced. Otherwise no citation can be of one that was.
+func revised(s *sequent.Session) bool {
+	for t := range s.All() {
+		if t.Supersedes > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // A log is a session with what checks look up.
