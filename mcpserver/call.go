@@ -2,24 +2,13 @@ package mcpserver
 
 import (
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"unicode/utf8"
 
 	"github.com/sequent-dev/sequent/internal/jsonscan"
 	"github.com/sequent-dev/sequent/tool"
 )
-
-// room returns an error if a reply of some bytes or more is too long.
-func (r *request) room(bytes int) error {
-	if r.MaxReply <= 0 || bytes <= r.MaxReply {
-		return nil
-	}
-	return &rpcError{Code: codeInternal, Message: fmt.Sprintf(
-		"the request was carried out, but its reply has %d bytes or more, of at most %d, and cannot be sent: ask for less", bytes, r.MaxReply)}
-}
 
 // A callResult is the result of tools/call.
 type callResult struct {
@@ -69,26 +58,23 @@ func (s *Server) callTool(ctx context.Context, r *request) (any, error) {
 	if r.Seen != nil {
 		r.Seen.Failed, r.Seen.Reason = reply.Failed, reply.Code
 	}
-	return resultOf(r, &reply)
+	return resultOf(&reply)
 }
 
-// resultOf returns what a tool answered as a result, unless it is too long.
-func resultOf(r *request, reply *tool.Reply) (any, error) {
+// resultOf returns what a tool answered as a result.
+func resultOf(reply *tool.Reply) (any, error) {
 	result := callResult{JSON: reply.JSON, Failed: reply.Failed}
 	result.Content = append(make([]any, 0, 1), textContent{"text", reply.Text})
-	size := len(reply.Text)
 	for _, text := range reply.Beside {
 		result.Content = append(result.Content, textContent{"text", text})
-		size += len(text)
 	}
 	for _, image := range reply.Images {
 		result.Content = append(result.Content, imageContent{"image", image.MediaType, image.Data})
-		size += base64.StdEncoding.EncodedLen(len(image.Data))
 	}
 	if reply.JSON != nil && (!json.Valid(reply.JSON) || !utf8.Valid(reply.JSON)) {
 		return nil, errors.New("the tool's structured content is not JSON")
 	}
-	return result, r.room(size)
+	return result, nil
 }
 
 // writes reports whether a request may change a session.

@@ -91,16 +91,6 @@ func badParams(r *request) *rpcError {
 	return invalidParams("invalid params: they are not what %s takes", r.Method)
 }
 
-// missingParam returns the error for params without a required member.
-func missingParam(name string) *rpcError {
-	return invalidParams("invalid params: missing required '%s' field", name)
-}
-
-// methodNotFound returns the error for a method that is not served.
-func methodNotFound(method string) *rpcError {
-	return &rpcError{Code: codeMethodNotFound, Message: fmt.Sprintf("method not found: %q", method)}
-}
-
 // unsupportedVersion returns the error for a version that is not served.
 func unsupportedVersion(requested string) *rpcError {
 	return &rpcError{Code: codeUnsupportedVersion, Message: "unsupported protocol version", Data: mustMarshal(struct {

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -113,10 +114,9 @@ type HTTPConfig struct {
 type HTTP struct {
 	config   HTTPConfig
 	servers  map[string]*Server // by path
-	first    *Server            // whose observer is told of requests that reach none
 	names    string             // of the paths, for people
 	mounts   []mount
-	logger   *slog.Logger
+	resource *url.URL // that clients get tokens for
 	gate     *admission.Gate
 	limiter  *limits.Limiter
 	sessions *sessionTable
@@ -145,23 +145,25 @@ func NewHTTP(cfg HTTPConfig) (*HTTP, error) {
 		panic("mcpserver: HTTPConfig needs Servers")
 	}
 	gate, err := admission.New(admission.Config{PublicURL: cfg.PublicURL, Origins: cfg.Origins, Proxies: cfg.TrustedProxies, Tokens: cfg.Auth != nil})
+	resource := new(url.URL)
+	if err == nil && cfg.Resource != nil {
+		resource, err = url.Parse(cfg.Resource.URL)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("mcpserver: %w", err)
 	}
 	cfg.MaxBody, cfg.MaxReply = cmp.Or(cfg.MaxBody, defaultMaxBody), cmp.Or(cfg.MaxReply, defaultMaxReply)
 	cfg.Timeout, cfg.Grace = cmp.Or(cfg.Timeout, defaultTimeout), cmp.Or(cfg.Grace, defaultGrace)
+	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
 	first := cfg.Servers[0]
 	h := &HTTP{
-		config: cfg, first: first, servers: map[string]*Server{endpoint: first, socketEndpoint: first},
-		logger: cfg.Logger, gate: gate, limiter: newLimiter(cfg), readiness: readiness{check: cfg.Ready}, room: make(chan struct{}, openFiles()-min(reservedFiles, openFiles()/2)),
-		sessions: newSessionTable(cmp.Or(cfg.SessionTimeout, DefaultSessionTimeout)),
+		config: cfg, servers: map[string]*Server{endpoint: first, socketEndpoint: first}, resource: resource, gate: gate,
+		limiter: newLimiter(cfg), readiness: readiness{check: cfg.Ready}, sessions: newSessionTable(cmp.Or(cfg.SessionTimeout, DefaultSessionTimeout)),
+		room: make(chan struct{}, openFiles()-min(reservedFiles, openFiles()/2)),
 	}
 	h.ending, h.endStreams = context.WithCancel(context.Background())
 	h.aborting, h.abort = context.WithCancel(context.Background())
 	context.AfterFunc(h.ending, h.limiter.EndWaits)
-	if h.logger == nil {
-		h.logger = slog.New(slog.DiscardHandler)
-	}
 	names := []string{endpoint + " (" + first.name() + ")"}
 	for _, s := range cfg.Servers {
 		path := endpoint + "/" + s.name()

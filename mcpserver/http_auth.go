@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"net/url"
 	"strings"
 
 	"github.com/sequent-dev/sequent/auth"
@@ -62,7 +61,7 @@ func (v *visit) tokenFault(err error) *rpcError {
 	if err == nil {
 		return nil
 	}
-	v.h.logger.Log(v.r.Context(), admission.FailureLevel(v.r), "who a client is cannot be told", "error", err)
+	v.h.config.Logger.Log(v.r.Context(), admission.FailureLevel(v.r), "who a client is cannot be told", "error", err)
 	return because("token_unknown", "whose token this is cannot be told now; try again")
 }
 
@@ -80,7 +79,7 @@ func (v *visit) recheck(ctx context.Context) (auth.Scope, error) {
 // cannot be checked now is as it was.
 func (v *visit) still(ctx context.Context) error {
 	_, err := v.recheck(ctx)
-	if _, invalid := errors.AsType[*auth.InvalidError](err); invalid {
+	if fault := v.tokenFault(err); fault != nil && fault.Reason == invalidToken {
 		return err
 	}
 	return nil
@@ -133,8 +132,10 @@ func (v *visit) challenge(code string, fault *rpcError, needed auth.Scope) {
 	if code != "" {
 		text += `, error="` + code + `", error_description="` + quotable(strings.TrimPrefix(fault.Message, refusedAs)) + `"`
 	}
-	if v.h.config.Resource != nil {
-		text += `, scope="` + v.h.scopes().Names(needed) + `", resource_metadata="` + v.h.metadataURL(v.r.URL.Path) + `"`
+	if v.h.config.Resource != nil { // the path of the public URL comes after the well-known one
+		u := *v.h.resource
+		u.Path = wellKnown + u.Path + strings.TrimSuffix(v.r.URL.Path, "/")
+		text += `, scope="` + v.h.scopes().Names(needed) + `", resource_metadata="` + u.String() + `"`
 	}
 	v.w.Header().Set("WWW-Authenticate", text)
 }
@@ -149,17 +150,6 @@ func quotable(text string) string {
 	}, text)
 }
 
-// metadataURL returns where the metadata of an endpoint is. The path of the public URL comes
-// after the well-known one.
-func (h *HTTP) metadataURL(endpoint string) string {
-	u, err := url.Parse(h.config.Resource.URL)
-	if err != nil {
-		return ""
-	}
-	u.Path = wellKnown + u.Path + strings.TrimSuffix(endpoint, "/")
-	return u.String()
-}
-
 // metadata answers a request for the metadata of the server or of an endpoint, and reports
 // whether it was one. Every page may read it: a client in a browser needs it before it has a
 // token.
@@ -171,10 +161,7 @@ func (v *visit) metadata() bool {
 	}
 	v.w.Header().Set("Access-Control-Allow-Origin", "*")
 	v.w.Header().Set("Access-Control-Allow-Headers", headerVersion)
-	if public, err := url.Parse(r.URL); err == nil {
-		path = strings.TrimPrefix(path, public.Path)
-	}
-	path = strings.TrimSuffix(path, "/")
+	path = strings.TrimSuffix(strings.TrimPrefix(path, v.h.resource.Path), "/")
 	if path != "" && v.h.servers[path] == nil {
 		v.refuse(http.StatusNotFound, "there is no endpoint %.100q; the MCP endpoints are %s", path, v.h.names)
 		return true

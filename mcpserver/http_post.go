@@ -188,6 +188,7 @@ func (v *visit) handshake(m *message) {
 			return
 		}
 		defer v.h.sessions.leave(s)
+		v.w.Header().Set(headerSession, s.id)
 		if fault := v.call(s, m); fault != nil {
 			v.h.sessions.end(s)
 		}
@@ -223,13 +224,7 @@ func (v *visit) call(s *clientSession, m *message) *rpcError {
 		v.seen.Via.Session = s.id
 	}
 	c.Caller, c.Via, c.Turn, c.Seen = v.callerIn(s.id), v.via, v.turn, v.seen
-	return v.relay(c.ctx, &c.request, func(ctx context.Context, line []byte, r *request) ([]byte, *rpcError) {
-		line, fault := s.answer(ctx, line, r)
-		if fault == nil && r.Method == methodInitialize {
-			v.w.Header().Set(headerSession, s.id)
-		}
-		return line, fault
-	})
+	return v.relay(c.ctx, &c.request, s.answer)
 }
 
 // delete ends a session, as its client wants. Calls under way are finished.

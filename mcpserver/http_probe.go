@@ -80,7 +80,7 @@ func (v *visit) ready() {
 		var err error
 		// Not the context of who asks: others get to know, too.
 		if why, err = v.h.readiness.ask(v.h.aborting); err != nil {
-			v.h.logger.Warn("the server is not ready", "error", err)
+			v.h.config.Logger.Warn("the server is not ready", "error", err)
 		}
 	}
 	state := struct {

@@ -160,16 +160,12 @@ func (h *HTTP) admit(c net.Conn) bool {
 	default:
 		return false
 	}
-	name := "address " + c.RemoteAddr().String()
-	peer, err := netip.ParseAddrPort(c.RemoteAddr().String())
-	switch {
-	case err == nil && h.gate.TrustedProxy(peer.Addr()):
+	peer, _ := netip.ParseAddrPort(c.RemoteAddr().String())
+	if h.gate.TrustedProxy(peer.Addr()) {
 		h.conns.Store(c, func() { <-h.room })
 		return true
-	case err == nil:
-		name = admission.AddressName(peer.Addr())
 	}
-	client := h.limiter.Client(name)
+	client := h.limiter.Client(admission.AddressName(peer.Addr()))
 	give := func() { client.Release(); <-h.room }
 	if client.Take(limits.Connections) != nil {
 		give()

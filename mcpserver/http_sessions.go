@@ -31,7 +31,6 @@ type sessionTable struct {
 	mu       sync.Mutex
 	sessions map[string]*clientSession
 	idle     list.List // of *clientSession, the longest idle first
-	closing  sync.WaitGroup
 	closed   bool
 }
 
@@ -116,12 +115,11 @@ func (t *sessionTable) follow(s *clientSession, end func()) bool {
 // shut ends all sessions, and refuses new ones.
 func (t *sessionTable) shut() {
 	t.mu.Lock()
+	defer t.mu.Unlock()
 	t.closed = true
 	for e := t.idle.Front(); e != nil; e = t.idle.Front() {
 		t.close(e.Value.(*clientSession))
 	}
-	t.mu.Unlock()
-	t.closing.Wait()
 }
 
 // expire ends the sessions that were idle for too long. The caller holds mu.
@@ -153,5 +151,5 @@ func (t *sessionTable) close(s *clientSession) {
 	t.idle.Remove(s.idle)
 	s.holder.Give(limits.Sessions)
 	s.holder.Release()
-	t.closing.Go(s.connection.close) // not with mu held: it ends watches
+	go s.connection.close() // not with mu held: it ends watches
 }

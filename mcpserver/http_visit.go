@@ -6,6 +6,7 @@ import (
 	"math"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -203,7 +204,7 @@ func (v *visit) report() {
 		v.seen.Status = v.status
 		v.seen.finish(v.fault)
 	default:
-		server, dialect := v.h.first, ""
+		server, dialect := v.h.servers[endpoint], ""
 		if v.server != nil {
 			server, dialect = v.server, v.server.name()
 		}
@@ -285,22 +286,16 @@ func (v *visit) limitWrite() {
 
 // statusOf returns the HTTP status for a reply.
 func statusOf(modern bool, fault *rpcError) int {
-	if fault == nil {
+	switch {
+	case fault == nil:
 		return http.StatusOK
-	}
-	switch fault.Code { // in both eras
-	case codeTooMany:
+	case fault.Code == codeTooMany:
 		return http.StatusTooManyRequests
-	case codeFull:
+	case fault.Code == codeFull:
 		return http.StatusServiceUnavailable
-	}
-	if !modern {
-		return http.StatusOK
-	}
-	switch fault.Code {
-	case codeMethodNotFound:
+	case modern && fault.Code == codeMethodNotFound:
 		return http.StatusNotFound
-	case codeInvalidParams, codeInvalidRequest, codeParse, codeHeaderMismatch, codeUnsupportedVersion:
+	case modern && slices.Contains([]int{codeInvalidParams, codeInvalidRequest, codeParse, codeHeaderMismatch, codeUnsupportedVersion}, fault.Code):
 		return http.StatusBadRequest
 	}
 	return http.StatusOK

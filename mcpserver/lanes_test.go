@@ -133,7 +133,7 @@ func TestModelCallsEndAfterTheInput(t *testing.T) {
 func TestLanesAreBounded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		const calls, lanes, most = 1000, 500, 256
+		const calls, lanes, most = 2 * maxAhead, 500, maxAhead
 		var running, peak atomic.Int32
 		var inLane [lanes]atomic.Int32
 		lane := func(c tool.Call) string {

@@ -3,6 +3,7 @@ package mcpserver
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 
 	"github.com/sequent-dev/sequent/internal/limits"
 	"github.com/sequent-dev/sequent/tool"
@@ -66,8 +67,8 @@ const (
 	modernEra         // only since 2026-07-28
 )
 
-// methods has the methods of the protocol. methodListen is answered by the connection, after
-// checkListen.
+// methods has the methods of the protocol. methodListen is answered by listen,
+// because its reply ends with the subscription.
 var methods = map[string]method{
 	methodCall:                 {answer: (*Server).callTool, offer: "tools", needsParams: true, traced: true},
 	"tools/list":               {answer: (*Server).list, offer: "tools"},
@@ -101,8 +102,9 @@ func (s *Server) answer(ctx context.Context, line []byte, r *request) (reply []b
 			if err == nil {
 				reply, err = s.appendResult(line, r, nil, result)
 			}
-			if err == nil {
-				err = r.room(len(reply) - len(line))
+			if n := len(reply) - len(line); err == nil && r.MaxReply > 0 && n > r.MaxReply {
+				err = &rpcError{Code: codeInternal, Message: fmt.Sprintf(
+					"the request was carried out, but its reply has %d bytes, of at most %d, and cannot be sent: ask for less", n, r.MaxReply)}
 			}
 			return err
 		})
@@ -136,7 +138,7 @@ func (s *Server) find(r *request) (method, *rpcError) {
 	case !ok && r.isNotification():
 		return m, invalidRequest(r.Method + " is a notification and has no id")
 	case !ok, r.Modern && m.eras == handshakeEra, !r.Modern && m.eras == modernEra, !s.of(r).offers[m.offer]:
-		return m, methodNotFound(r.Method)
+		return m, &rpcError{Code: codeMethodNotFound, Message: fmt.Sprintf("method not found: %q", r.Method)}
 	case m.needsParams && (r.Params == nil || isNull(r.Params)):
 		return m, invalidRequest(r.Method + " needs params")
 	case r.Params != nil && !isNull(r.Params) && !isObject(r.Params), r.Meta.Malformed:
@@ -167,25 +169,3 @@ func (s *Server) discover(context.Context, *request) (any, error) {
 }
 
 func (s *Server) ping(context.Context, *request) (any, error) { return struct{}{}, nil }
-
-// checkListen reads the params of subscriptions/listen: the URIs of the documents whose
-// changes are reported. The connection answers the request, because its reply ends with
-// the subscription.
-func (s *Server) checkListen(r *request) (uris []string, fault *rpcError) {
-	if _, fault := s.find(r); fault != nil {
-		return nil, fault
-	}
-	p, err := decode[struct {
-		Notifications *struct {
-			ResourceSubscriptions                                      []string
-			ToolsListChanged, PromptsListChanged, ResourcesListChanged bool
-		}
-	}](r)
-	switch {
-	case err != nil:
-		return nil, badParams(r)
-	case p.Notifications == nil:
-		return nil, missingParam("notifications")
-	}
-	return p.Notifications.ResourceSubscriptions, nil
-}

@@ -11,12 +11,6 @@ import (
 // maxCompletions is the maximum number of values that the protocol allows.
 const maxCompletions = 100
 
-// A promptResult is the result of prompts/get.
-type promptResult struct {
-	Description string          `json:"description,omitempty"`
-	Messages    []promptMessage `json:"messages"`
-}
-
 type promptMessage struct {
 	Role    string      `json:"role"`
 	Content textContent `json:"content"`
@@ -52,7 +46,10 @@ func (s *Server) getPrompt(ctx context.Context, r *request) (any, error) {
 		return nil, err
 	}
 	text, err := prompt.Get(ctx, r.Caller, args)
-	return promptResult{prompt.Description, []promptMessage{{"user", textContent{"text", text}}}}, err
+	return struct {
+		Description string          `json:"description,omitempty"`
+		Messages    []promptMessage `json:"messages"`
+	}{prompt.Description, []promptMessage{{"user", textContent{"text", text}}}}, err
 }
 
 // prompt returns a prompt of the dialect; nil if there is none.

@@ -21,8 +21,6 @@ const (
 	// inputTimeout limits calls in lanes, which wait for a language model, after the end of
 	// the input.
 	inputTimeout = 30 * time.Second
-	// maxBeside limits the concurrent calls of other lanes.
-	maxBeside = 256
 	// maxListening limits the open subscriptions of a connection.
 	maxListening = 100
 )
@@ -70,7 +68,6 @@ type serving struct {
 	ctx   context.Context   // of calls
 
 	running   sync.WaitGroup // goroutines that answer calls of lanes or subscriptions
-	beside    chan struct{}  // filled with the running calls of lanes
 	listening chan struct{}  // filled with the open subscriptions
 	ending    chan struct{}  // closed when all calls but those of lanes are answered
 
@@ -84,7 +81,7 @@ type serving struct {
 func serve(ctx context.Context, cfg serveConfig, t transport) error {
 	s := &serving{
 		serveConfig: cfg, t: t, conn: newConnection(cfg.server), queue: newQueue(), lanes: make(map[string]chan struct{}),
-		beside: make(chan struct{}, maxBeside), listening: make(chan struct{}, maxListening), ending: make(chan struct{}),
+		listening: make(chan struct{}, maxListening), ending: make(chan struct{}),
 	}
 	s.out = newOutput(t.Write, s.abort)
 	s.say = func(line []byte) { s.out.put(line, false) }
@@ -272,11 +269,9 @@ func (s *serving) runIn(lane string, call *pendingCall) {
 		if before != nil {
 			<-before
 		}
-		s.beside <- struct{}{}
 		stop := context.AfterFunc(s.laneCtx, func() { call.cancel(nil) })
 		s.run(call, nil)
 		stop()
-		<-s.beside
 		close(answered)
 		s.lanesMu.Lock()
 		defer s.lanesMu.Unlock()

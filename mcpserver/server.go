@@ -77,9 +77,7 @@ func newServer(cfg Config) *Server {
 	d := &cfg.Dialect
 	skills, texts := publishedSkills(d.Skills)
 	d.Resources = slices.Concat(d.Resources, texts)
-	if cfg.Logger == nil {
-		cfg.Logger = slog.New(slog.DiscardHandler)
-	}
+	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
 	s := &Server{config: cfg, skills: skills, tools: make(map[string]*tool.Tool), lists: newLists(*d, skills)}
 	s.offers = map[string]bool{
 		"": true, "tools": len(d.Tools) > 0, "resources": len(d.Resources)+len(d.Templates) > 0, "prompts": len(d.Prompts) > 0,

@@ -20,8 +20,8 @@ const maxWatched = 100
 // of a document before the next notification are one. They are safe for concurrent use.
 type subscriptions struct {
 	server *Server
-	meta   *subscriptionMeta // of notifications; nil for none
-	wake   chan struct{}     // readable when take returns something
+	meta   map[string]json.RawMessage // of notifications; nil for none
+	wake   chan struct{}              // readable when take returns something
 
 	changing sync.Mutex // held while a document is added or removed
 
@@ -31,17 +31,12 @@ type subscriptions struct {
 	other []byte            // a line that is not about a document
 }
 
-// A subscriptionMeta is the _meta that names a subscription.
-type subscriptionMeta struct {
-	ID json.RawMessage `json:"io.modelcontextprotocol/subscriptionId"`
-}
-
 // newSubscriptions returns empty subscriptions. For a request of subscriptions/listen,
 // all notifications have its id.
 func newSubscriptions(server *Server, id json.RawMessage) *subscriptions {
 	s := &subscriptions{server: server, wake: make(chan struct{}, 1), stops: make(map[string]func())}
 	if id != nil {
-		s.meta = &subscriptionMeta{id}
+		s.meta = map[string]json.RawMessage{metaSubscription: id}
 	}
 	return s
 }
@@ -125,8 +120,8 @@ func (s *subscriptions) take() []byte {
 	lines := s.other
 	for _, uri := range s.due {
 		lines = append(lines, notification("notifications/resources/updated", struct {
-			Meta *subscriptionMeta `json:"_meta,omitempty"`
-			URI  string            `json:"uri"`
+			Meta map[string]json.RawMessage `json:"_meta,omitempty"`
+			URI  string                     `json:"uri"`
 		}{s.meta, uri})...)
 	}
 	s.other, s.due = nil, nil
@@ -180,19 +175,29 @@ type listening struct {
 
 // listen begins a subscription. It omits documents that do not exist or cannot be watched. The caller closes it.
 func listen(ctx context.Context, server *Server, r *request) (*listening, *rpcError) {
-	uris, fault := server.checkListen(r)
-	if fault != nil {
+	if _, fault := server.find(r); fault != nil {
 		return nil, fault
 	}
-	if len(uris) > maxWatched {
+	p, err := decode[struct {
+		Notifications *struct {
+			ResourceSubscriptions                                      []string
+			ToolsListChanged, PromptsListChanged, ResourcesListChanged bool
+		}
+	}](r)
+	switch {
+	case err != nil:
+		return nil, badParams(r)
+	case p.Notifications == nil:
+		return nil, invalidParams("invalid params: missing required 'notifications' field")
+	case len(p.Notifications.ResourceSubscriptions) > maxWatched:
 		return nil, invalidParams("a subscription may name %d resources: use several requests", maxWatched)
 	}
 	s := newSubscriptions(server, r.ID)
 	var agreed struct {
 		URIs []string `json:"resourceSubscriptions,omitempty"`
 	}
-	fault = server.guard(ctx, r, func() error {
-		for _, uri := range uris {
+	fault := server.guard(ctx, r, func() error {
+		for _, uri := range p.Notifications.ResourceSubscriptions {
 			err := s.add(ctx, r.Caller, uri)
 			switch {
 			case errors.Is(err, sequent.ErrNotFound):
@@ -210,8 +215,8 @@ func listen(ctx context.Context, server *Server, r *request) (*listening, *rpcEr
 	}
 	l := &listening{subscriptions: s, empty: len(agreed.URIs) == 0}
 	l.acknowledgement = notification("notifications/subscriptions/acknowledged", struct {
-		Meta *subscriptionMeta `json:"_meta"`
-		Sent any               `json:"notifications"`
+		Meta map[string]json.RawMessage `json:"_meta"`
+		Sent any                        `json:"notifications"`
 	}{s.meta, agreed})
 	l.result, _ = server.appendResult(nil, r, append([]byte(`"`+metaSubscription+`":`), r.ID...), struct{}{}) // nothing can fail
 	return l, nil
