@@ -170,7 +170,7 @@ func SearchStore(ctx context.Context, s Store, q SearchQuery) (Hits, error) {
 				continue
 			}
 			newest = max(newest, recorded)
-			if ranking.AddTo(group, int64(len(found)), t.Text, t.Note) {
+			if ranking.Add(group, int64(len(found)), t.Text, t.Note) {
 				found = append(found, Hit{Key: h.Key, Title: h.Title, Thought: *t})
 			}
 		}

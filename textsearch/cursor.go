@@ -28,10 +28,7 @@ func ParseCursor(s string, q Query, narrowing ...string) (Cursor, error) {
 	var c Cursor
 	_, err := fmt.Sscanf(s, "%d.%d.", &c.Newest, &c.Offset)
 	if err != nil || c.Offset < 0 || c.Offset > MaxCandidates || s != c.String(q, narrowing...) {
-		return Cursor{}, &Error{
-			Msg: "the cursor does not belong to this search",
-			Fix: "pass the cursor of the previous page with the same query, or none",
-		}
+		return Cursor{}, &Error{"the cursor does not belong to this search", "pass the cursor of the previous page with the same query, or none"}
 	}
 	return c, nil
 }

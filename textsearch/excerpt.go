@@ -35,10 +35,18 @@ func Excerpt(text string, q Query, maxRunes int) (piece string, at []Range) {
 	}
 	before, after := "", ""
 	if start > 0 {
-		before, start = "…", wordAfter(text, start, at)
+		before = "…"
+		n := strings.IndexByte(text[start:forth(text, start, edge)], ' ')
+		if n >= 0 && text[start-1] != ' ' && (len(at) == 0 || start+n < at[0].Start) {
+			start += n + 1
+		}
 	}
 	if end < len(text) {
-		after, end = "…", wordBefore(text, start, end)
+		after = "…"
+		from := max(back(text, end, edge), start)
+		if n := strings.LastIndexByte(text[from:end], ' '); n > 0 && text[end] != ' ' {
+			end = from + n
+		}
 	}
 	shift := len(before) - start
 	at = slices.DeleteFunc(at, func(r Range) bool { return r.Start < start || r.Start >= end })
@@ -89,33 +97,5 @@ func forth(s string, i, n int) int {
 	return i
 }
 
-// edge is how many characters an excerpt may be shorter to end between two words.
+// edge is how many characters an excerpt may be shorter at each end to have whole words.
 const edge = 24
-
-// wordAfter returns the beginning of the first word after i, or i if that word is
-// far or after the first match.
-func wordAfter(s string, i int, at []Range) int {
-	limit := forth(s, i, edge)
-	if len(at) > 0 && at[0].Start >= i {
-		limit = min(limit, at[0].Start)
-	}
-	if s[i-1] == ' ' {
-		return i
-	}
-	if n := strings.IndexByte(s[i:limit], ' '); n >= 0 {
-		return i + n + 1
-	}
-	return i
-}
-
-// wordBefore returns the end of the last word before i, or i if that word is far.
-func wordBefore(s string, start, i int) int {
-	limit := max(back(s, i, edge), start)
-	if s[i] == ' ' {
-		return i
-	}
-	if n := strings.LastIndexByte(s[limit:i], ' '); n > 0 {
-		return limit + n
-	}
-	return i
-}

@@ -56,7 +56,7 @@ func TestFTS5(t *testing.T) {
 		q := parse(t, text)
 		r := q.Rank()
 		for id, doc := range slices.Backward(docs) {
-			r.Add(int64(id), doc)
+			r.Add(0, int64(id), doc)
 		}
 		some, all := find(q.FTS5(false)), find(q.FTS5(true))
 		best, _ := r.Best(0, 99)

@@ -68,7 +68,7 @@ func FuzzParse(f *testing.F) {
 			texts = append(texts, strings.Join(term.Tokens, " "))
 		}
 		r := q.Rank()
-		added := r.Add(1, texts...)
+		added := r.Add(0, 1, texts...)
 		if best, _ := r.Best(0, 1); !added && len(q.Unwanted()) == 0 || len(best) > 0 && !best[0].All {
 			t.Fatalf("Parse(%q) = %s, which does not match its own terms %q", text, q, texts)
 		}

@@ -94,9 +94,5 @@ func (t Term) index(x indexSyntax) string {
 	case t.Prefix:
 		return x.quote + t.Tokens[0] + x.prefix
 	}
-	s := x.quote + strings.Join(t.Tokens, x.quote+x.and+x.quote) + x.quote
-	if len(t.Tokens) > 1 {
-		s = "(" + s + ")"
-	}
-	return s
+	return "(" + x.quote + strings.Join(t.Tokens, x.quote+x.and+x.quote) + x.quote + ")"
 }

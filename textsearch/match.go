@@ -1,6 +1,7 @@
 package textsearch
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 )
@@ -13,71 +14,51 @@ type matcher struct {
 	prefixes map[string]int   // → term
 	known    map[string][]int // token of a text → words and prefixes; a cache
 	phrases  []phrase
-	first    [256]bool // first bytes of the query's tokens; stems do not differ in it
+	first    [256]bool // first bytes of words and prefixes; stems do not differ in it
 	counts   []int     // of each term, wanted ones first
-	begins   []int     // positions of the current text's tokens
+
+	// Of the current text, if there are phrases:
+	line   []byte  // the tokens, with a space before each and after the last
+	places []Range // of the tokens
 }
 
-// A phrase is a term of several tokens, or a quoted one. Its occurrences are found with
-// the algorithm of Knuth, Morris and Pratt, so that no text takes quadratic time.
+// A phrase is a term of several tokens, or a quoted one.
 type phrase struct {
 	term   int
-	tokens []string
-	border []int // of the first i tokens: the length of the longest proper prefix that is a suffix
-	have   int   // tokens at the current position
+	tokens int
+	line   []byte // as in a matcher
 }
 
 func newMatcher(q Query) *matcher {
 	m := &matcher{words: make(map[string][]int), prefixes: make(map[string]int), known: make(map[string][]int)}
 	for i, t := range slices.Concat(q.wanted, q.unwanted) {
-		m.first[t.Tokens[0][0]] = true
 		switch {
 		case t.IsWord():
 			m.words[Stem(t.Tokens[0])] = append(m.words[Stem(t.Tokens[0])], i)
 		case t.Prefix:
 			m.prefixes[t.Tokens[0]] = i
 		default:
-			p := phrase{term: i, tokens: t.Tokens, border: make([]int, 2, len(t.Tokens)+1)}
-			for j := 1; j < len(t.Tokens); j++ {
-				m.first[t.Tokens[j][0]] = true
-				k := p.border[j]
-				for k > 0 && t.Tokens[j] != t.Tokens[k] {
-					k = p.border[k]
-				}
-				if t.Tokens[j] == t.Tokens[k] {
-					k++
-				}
-				p.border = append(p.border, k)
-			}
-			m.phrases = append(m.phrases, p)
+			m.phrases = append(m.phrases, phrase{i, len(t.Tokens), []byte(" " + strings.Join(t.Tokens, " ") + " ")})
+			continue
 		}
+		m.first[t.Tokens[0][0]] = true
 	}
 	m.counts = make([]int, len(q.wanted)+len(q.unwanted))
 	return m
 }
 
 // scan adds the occurrences of terms in text to m.counts and returns the number of tokens
-// in text. It calls found, if that is not nil, with the term and the place of each.
+// in text. It calls found with the term and the place of each.
 func (m *matcher) scan(text string, found func(term int, at Range)) (length int) {
-	for i := range m.phrases {
-		m.phrases[i].have = 0
-	}
-	m.begins = m.begins[:0]
-	hit := func(term, begin, end int) {
-		m.counts[term]++
-		if found != nil {
-			found(term, Range{begin, end})
-		}
-	}
+	m.line, m.places = append(m.line[:0], ' '), m.places[:0]
 	sc := newScanner(text)
 	for ; sc.next(); length++ {
-		if found != nil {
-			m.begins = append(m.begins, sc.start)
+		at := Range{sc.start, sc.end}
+		if len(m.phrases) > 0 {
+			m.line = append(append(m.line, sc.token...), ' ')
+			m.places = append(m.places, at)
 		}
 		if !m.first[sc.token[0]] {
-			for i := range m.phrases {
-				m.phrases[i].have = 0
-			}
 			continue
 		}
 		terms, ok := m.known[string(sc.token)]
@@ -85,16 +66,17 @@ func (m *matcher) scan(text string, found func(term int, at Range)) (length int)
 			terms = m.terms(string(sc.token))
 		}
 		for _, i := range terms {
-			hit(i, sc.start, sc.end)
+			m.counts[i]++
+			found(i, at)
 		}
-		for i := range m.phrases {
-			if p := &m.phrases[i]; p.next(sc.token) {
-				begin := sc.start
-				if found != nil {
-					begin = m.begins[length+1-len(p.tokens)]
-				}
-				hit(p.term, begin, sc.end)
-			}
+	}
+	for _, p := range m.phrases {
+		token, rest := 0, m.line // rest begins with the space before a token
+		for i := bytes.Index(rest, p.line); i >= 0; i = bytes.Index(rest, p.line) {
+			token += bytes.Count(rest[:i], []byte(" "))
+			m.counts[p.term]++
+			found(p.term, Range{m.places[token].Start, m.places[token+p.tokens-1].End})
+			token, rest = token+p.tokens, rest[i+len(p.line)-1:]
 		}
 	}
 	return length
@@ -121,29 +103,12 @@ func (m *matcher) terms(token string) []int {
 	return terms
 }
 
-// next moves on by a token, and reports whether the phrase ends with it.
-func (p *phrase) next(token []byte) bool {
-	if p.have == len(p.tokens) {
-		p.have = p.border[p.have]
-	}
-	for p.have > 0 && p.tokens[p.have] != string(token) {
-		p.have = p.border[p.have]
-	}
-	if p.tokens[p.have] == string(token) {
-		p.have++
-	}
-	return p.have == len(p.tokens)
-}
-
 // A Range is a part of a text: text[Start:End], in bytes.
 type Range struct{ Start, End int }
 
 // ranges returns the occurrences of wanted terms of q in text, in order and without
 // overlaps, even if the whole query does not match. The text must be in composed form.
 func (q Query) ranges(text string) []Range {
-	if len(q.wanted) == 0 {
-		return nil
-	}
 	var all []Range
 	newMatcher(q).scan(text, func(term int, at Range) {
 		if term < len(q.wanted) {

@@ -81,7 +81,7 @@ func TestSearchQuality(t *testing.T) {
 		}
 		ranking := query.Rank()
 		for id, text := range slices.Backward(texts) {
-			ranking.Add(int64(id), text)
+			ranking.Add(0, int64(id), text)
 		}
 		var got []string
 		best, _ := ranking.Best(0, 10)

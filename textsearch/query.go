@@ -19,7 +19,6 @@ const (
 // quoted ones among them, and no unwanted term. The zero Query matches nothing.
 type Query struct {
 	wanted, unwanted []Term
-	tokens           []string
 }
 
 // A Term is what a query asks for: a word in singular or plural, a pair of neighbouring
@@ -45,10 +44,6 @@ func (q Query) Wanted() []Term { return q.wanted }
 
 // Unwanted returns the terms that a match does not have. The caller must not modify them.
 func (q Query) Unwanted() []Term { return q.unwanted }
-
-// Tokens returns the tokens of what was asked for, in order, function words among them.
-// The caller must not modify them.
-func (q Query) Tokens() []string { return q.tokens }
 
 // Query returns the query for t alone.
 func (t Term) Query() Query { return Query{wanted: []Term{t}} }
@@ -92,28 +87,18 @@ func (t Term) equal(o Term) bool {
 // several tokens, such as well-known, is that many words; the * of one is part of its
 // last word, and ignored if that is short or the word is excluded.
 //
-// Text must have at most 4096 bytes and 64 terms, at least one of them wanted; of words
-// of several tokens, only the first 64 count. The error is an *[Error].
+// Text must have at most 4096 bytes, and a term that is wanted; only the first 64 terms of
+// each kind count. The error is an *[Error].
 func Parse(text string) (Query, error) {
 	if len(text) > maxQuery {
-		return Query{}, tooLong(fmt.Sprintf("the query has %d bytes, the limit is %d", len(text), maxQuery))
+		return Query{}, &Error{fmt.Sprintf("the query has %d bytes, the limit is %d", len(text), maxQuery), "search for fewer words"}
 	}
 	var q Query
 	var little []Term // words that say little
-	written := 0
 	for rest := strings.TrimLeftFunc(text, unicode.IsSpace); rest != ""; rest = strings.TrimLeftFunc(rest, unicode.IsSpace) {
 		var t Term
 		var minus bool
-		var err error
-		if t, minus, rest, err = parseTerm(rest); err != nil {
-			return Query{}, err
-		}
-		if len(t.Tokens) > 0 {
-			written++
-		}
-		if !minus {
-			q.tokens = append(q.tokens, t.Tokens...)
-		}
+		t, minus, rest = parseTerm(rest)
 		switch {
 		case len(t.Tokens) == 0:
 		case minus:
@@ -136,23 +121,11 @@ func Parse(text string) (Query, error) {
 	if len(q.wanted) == 0 {
 		q.wanted = little
 	}
-	switch {
-	case written > maxTerms:
-		return Query{}, tooLong(fmt.Sprintf("the query has %d terms, the limit is %d", written, maxTerms))
-	case len(q.wanted) == 0 && len(q.unwanted) > 0:
-		return Query{}, &Error{"the query only says what to leave out", "write at least one word to look for"}
-	case len(q.wanted) == 0:
-		return Query{}, &Error{"the query holds no word", "write at least one word of letters or digits"}
-	}
-	for _, t := range q.unwanted {
-		if slices.ContainsFunc(q.wanted, t.equal) {
-			return Query{}, &Error{fmt.Sprintf("%s is both asked for and left out", t), "drop one of the two"}
-		}
+	if len(q.wanted) == 0 {
+		return Query{}, &Error{"the query asks for no word", "write at least one word of letters or digits to look for"}
 	}
 	return q, nil
 }
-
-func tooLong(msg string) *Error { return &Error{msg, "search for fewer words"} }
 
 func appendNew(list []Term, t Term) []Term {
 	if len(list) < maxTerms && !slices.ContainsFunc(list, t.equal) {
@@ -162,7 +135,7 @@ func appendNew(list []Term, t Term) []Term {
 }
 
 // parseTerm parses the term at the beginning of s, which is not empty.
-func parseTerm(s string) (t Term, minus bool, rest string, err error) {
+func parseTerm(s string) (t Term, minus bool, rest string) {
 	if after, ok := strings.CutPrefix(s, "-"); ok {
 		if r, _ := utf8.DecodeRuneInString(after); after != "" && r != '-' && !unicode.IsSpace(r) {
 			s, minus = after, true
@@ -172,25 +145,24 @@ func parseTerm(s string) (t Term, minus bool, rest string, err error) {
 		inside := s[size:]
 		end := strings.IndexFunc(inside, isQuote)
 		if end < 0 { // an unclosed quotation reaches to the end
-			return Term{Tokens: Tokens(inside), Quoted: true}, minus, "", nil
+			return Term{Tokens: Tokens(inside), Quoted: true}, minus, ""
 		}
 		_, size := utf8.DecodeRuneInString(inside[end:])
-		return Term{Tokens: Tokens(inside[:end]), Quoted: true}, minus, inside[end+size:], nil
+		return Term{Tokens: Tokens(inside[:end]), Quoted: true}, minus, inside[end+size:]
 	}
 	word := s
 	if end := strings.IndexFunc(s, func(r rune) bool { return isQuote(r) || unicode.IsSpace(r) }); end >= 0 {
 		word = s[:end]
 	}
-	rest = s[len(word):]
 	t.Tokens = Tokens(word)
-	if !strings.HasSuffix(strings.TrimRight(word, ".,;:!?)"), "*") || len(t.Tokens) == 0 {
-		return t, minus, rest, nil
-	}
-	last := t.Tokens[len(t.Tokens)-1]
-	if t.Prefix = !Unspaced(last); t.Prefix && utf8.RuneCountInString(strings.Join(t.Tokens, "")) < minPrefix {
-		return t, minus, rest, &Error{last + "* is too short", fmt.Sprintf("write at least %d letters or digits before the *", minPrefix)}
-	}
-	return t, minus, rest, nil
+	n := len(t.Tokens)
+	t.Prefix = n > 0 && strings.HasSuffix(strings.TrimRight(word, ".,;:!?)"), "*") && isPrefix(t.Tokens[n-1])
+	return t, minus, s[len(word):]
+}
+
+// isPrefix reports whether a token with a * stands for the words that begin with it.
+func isPrefix(token string) bool {
+	return !Unspaced(token) && utf8.RuneCountInString(token) >= minPrefix
 }
 
 func isQuote(r rune) bool { return r == '"' || r == '“' || r == '”' || r == '„' }
@@ -205,7 +177,7 @@ func (t Term) parts() []Term {
 		part := Term{Tokens: t.Tokens[i : i+1]}
 		switch {
 		case !Unspaced(token):
-			part.Prefix = t.Prefix && i == last && utf8.RuneCountInString(token) >= minPrefix
+			part.Prefix = t.Prefix && i == last
 		case i < last && Unspaced(t.Tokens[i+1]):
 			part.Tokens = t.Tokens[i : i+2]
 		case i > 0 && Unspaced(t.Tokens[i-1]): // in the pair before

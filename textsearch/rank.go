@@ -52,12 +52,9 @@ func (q Query) Rank() *Ranking {
 // Add adds a document, of which a part, such as the text and the note of a thought, is
 // one of texts: no phrase extends over two of them. It reports whether the document
 // matches. Documents are added newest first, in one pass, or in two for those with all
-// words and for all; a document that is there already is ignored.
-func (r *Ranking) Add(id int64, texts ...string) bool { return r.AddTo(0, id, texts...) }
-
-// AddTo is [Ranking.Add] for a document of a group, of which only the best match counts. Documents of
-// group 0 are in no group.
-func (r *Ranking) AddTo(group, id int64, texts ...string) bool {
+// words and for all; a document that is there already is ignored. Of a group of documents
+// only the best match counts; those of group 0 are in none.
+func (r *Ranking) Add(group, id int64, texts ...string) bool {
 	if r.known[id] {
 		return true
 	}
@@ -65,7 +62,7 @@ func (r *Ranking) AddTo(group, id int64, texts ...string) bool {
 	clear(m.counts)
 	length := 0
 	for _, text := range texts {
-		length += m.scan(text, nil)
+		length += m.scan(text, func(int, Range) {})
 	}
 	wanted := len(r.query.wanted)
 	n := 0

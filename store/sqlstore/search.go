@@ -98,7 +98,7 @@ func (s *Store) collect(ctx context.Context, tx Tx, q *sequent.SearchQuery, newe
 		if !q.Distinct {
 			group = 0
 		}
-		found.AddTo(group, id, text, note)
+		found.Add(group, id, text, note)
 	}
 	return rows.Err()
 }
