@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"os"
@@ -25,31 +26,19 @@ func TestBackup(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	stop := make(chan struct{})
+	ctx, stop := context.WithCancel(t.Context())
 	var writer sync.WaitGroup
 	writer.Go(func() {
-		for {
-			select {
-			case <-stop:
-				return
-			default:
-			}
-			_, err := e.Ensure(t.Context(), "live", func(c *sequent.Change) error {
-				_, err := c.Append(sequent.Draft{Text: "egret"})
-				return err
-			})
-			if err != nil {
+		for ctx.Err() == nil {
+			if _, err := e.Append(t.Context(), "live", sequent.Draft{Text: "egret"}); err != nil {
 				t.Error(err)
 				return
 			}
 		}
 	})
 	to := filepath.Join(dir, "copy", "b.db")
-	if err := os.Mkdir(filepath.Dir(to), 0o700); err != nil {
-		t.Fatal(err)
-	}
 	c, err := Backup(t.Context(), BackupConfig{From: path, To: to})
-	close(stop)
+	stop()
 	writer.Wait()
 	if err != nil {
 		t.Fatal(err)
@@ -60,14 +49,18 @@ func TestBackup(t *testing.T) {
 	if found := leaks(t, to, canary); len(found) > 0 {
 		t.Errorf("the text of deleted sessions is in %v", found)
 	}
-	if _, err := Backup(t.Context(), BackupConfig{From: path, To: to}); sequent.CodeOf(err) != sequent.CodeReadOnly {
-		t.Errorf("a second Backup to the same file: %v, want the code %s", err, sequent.CodeReadOnly)
-	}
-	if _, err := Backup(t.Context(), BackupConfig{From: path, To: path, Force: true}); sequent.CodeOf(err) != sequent.CodeReadOnly {
-		t.Errorf("Backup to the store itself: %v, want the code %s", err, sequent.CodeReadOnly)
-	}
-	if _, err := Backup(t.Context(), BackupConfig{From: path, To: to, Force: true}); err != nil {
-		t.Errorf("Backup with Force: %v", err)
+	for _, again := range []struct {
+		cfg  BackupConfig
+		want sequent.Code
+	}{
+		{BackupConfig{From: path, To: to}, sequent.CodeReadOnly},
+		{BackupConfig{From: path, To: path, Force: true}, sequent.CodeReadOnly},
+		{BackupConfig{From: path, To: dir, Force: true}, sequent.CodeReadOnly},
+		{BackupConfig{From: path, To: to, Force: true}, ""},
+	} {
+		if _, err := Backup(t.Context(), again.cfg); sequent.CodeOf(err) != again.want {
+			t.Errorf("Backup(%+v): %v, want the code %q", again.cfg, err, again.want)
+		}
 	}
 	if left, _ := filepath.Glob(filepath.Join(dir, "*", "*")); len(left) != 1 {
 		t.Errorf("files %v, want only the backup", left)
@@ -123,16 +116,12 @@ func TestRestore(t *testing.T) {
 	restore(true, "")
 	found(7)
 
-	if err := os.WriteFile(path, []byte("damaged, and long enough to be read as the header of a database file, which has a hundred bytes"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noStore := bytes.Repeat([]byte("no database, and long enough for the header of one "), 3)
+	write(t, path, noStore)
 	restore(false, sequent.CodeCorrupt)
 	restore(true, "")
 	found(7)
-
-	if err := os.WriteFile(backup, []byte("not a backup, and long enough to be read as the header of a database file, which has a hundred bytes"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	write(t, backup, noStore)
 	restore(true, sequent.CodeCorrupt)
 	found(7)
 	canceled, cancel := context.WithCancel(t.Context())

@@ -29,9 +29,9 @@ const (
 
 // tasks are the tasks of a child.
 var tasks = map[string]func() error{
-	"append": appendTask,
-	"hold":   holdTask,
-	"backup": backupTask, "restore": restoreTask, "sweep": sweepTask,
+	"append":    appendTask,
+	"hold":      holdTask,
+	"operation": operationTask,
 }
 
 func TestMain(m *testing.M) {

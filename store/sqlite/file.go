@@ -110,19 +110,16 @@ func (s *Store) dsn(write bool, pragmas ...string) string {
 // When another connection is closed, SQLite moves the write-ahead log that a killed program left
 // into the file, which may not be ours.
 func (s *Store) inspect(ctx context.Context) (*sql.DB, int, error) {
-	db, err := sql.Open("sqlite", s.dsn(false))
-	if err != nil {
-		return nil, 0, err
-	}
-	db.SetMaxOpenConns(1)
-	have, err := format(ctx, db)
-	if err == nil {
-		return db, have, nil
-	}
-	err = errors.Join(err, db.Close())
+	db, have, err := s.connect(ctx, false)
 	code := codeOf(err)
-	if code != sqlite3.SQLITE_CANTOPEN && code != sqlite3.SQLITE_READONLY || s.immutable || !isReadOnly(probe(filepath.Dir(s.path))) {
-		return nil, 0, err
+	if code != sqlite3.SQLITE_CANTOPEN && code != sqlite3.SQLITE_READONLY || s.immutable {
+		return db, have, err
+	}
+	if !isReadOnly(probe(filepath.Dir(s.path))) {
+		if code == sqlite3.SQLITE_READONLY && !s.readOnly { // a journal that a killed program left has to be rolled back
+			return s.connect(ctx, true)
+		}
+		return db, have, err
 	}
 	// SQLite reads a file in WAL mode beside a -shm file, which it cannot create here.
 	if info, missing := os.Stat(s.path + "-wal"); missing == nil && info.Size() > 0 {
@@ -134,7 +131,21 @@ func (s *Store) inspect(ctx context.Context) (*sql.DB, int, error) {
 		}
 	}
 	s.immutable = true
-	return s.inspect(ctx)
+	return s.connect(ctx, false)
+}
+
+// connect opens a database on one connection, and returns its format.
+func (s *Store) connect(ctx context.Context, write bool) (*sql.DB, int, error) {
+	db, err := sql.Open("sqlite", s.dsn(write))
+	if err != nil {
+		return nil, 0, err
+	}
+	db.SetMaxOpenConns(1)
+	have, err := format(ctx, db)
+	if err != nil {
+		return nil, 0, errors.Join(err, db.Close())
+	}
+	return db, have, nil
 }
 
 // format returns the format of a file, 0 for an empty file. It returns an error if the file

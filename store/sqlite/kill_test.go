@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -15,56 +16,47 @@ import (
 	"github.com/sequent-dev/sequent/internal/needtest"
 )
 
-// repeatedly calls do and prints a line after each call, until the process is killed or the
-// parent is gone.
-func repeatedly(do func(n int) error) error {
+// operations are what TestKillOperations kills. Restore restores two backups in turns, and sweep
+// deletes what is older than now, which is all.
+var operations = map[string]func(ctx context.Context, path string, n int) error{
+	"backup": func(ctx context.Context, path string, _ int) error {
+		_, err := Backup(ctx, BackupConfig{From: path, To: path + ".bak", Force: true})
+		return err
+	},
+	"restore": func(ctx context.Context, path string, n int) error {
+		_, err := Restore(ctx, BackupConfig{From: fmt.Sprint(path, ".", n%2), To: path, Force: true})
+		return err
+	},
+	"sweep": func(ctx context.Context, path string, _ int) error {
+		s, err := openChild(ctx)
+		if err == nil {
+			_, err = s.Sweep(ctx, sequent.SweepQuery{AllOwners: true, Before: time.Now().Add(time.Hour)}, 1)
+			err = errors.Join(err, s.Close())
+		}
+		return err
+	},
+}
+
+// operationTask repeats an operation and prints a line after each, until the process is killed or
+// the parent is gone.
+func operationTask() error {
 	go func() {
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		os.Exit(0)
 	}()
 	for n := 0; ; n++ {
-		if err := do(n); err != nil {
+		if err := operations[os.Getenv(childName)](context.Background(), os.Getenv(childStore), n); err != nil {
 			return err
 		}
 		fmt.Println(n)
 	}
 }
 
-func backupTask() error {
-	path := os.Getenv(childStore)
-	return repeatedly(func(int) error {
-		_, err := Backup(context.Background(), BackupConfig{From: path, To: path + ".bak", Force: true})
-		return err
-	})
-}
-
-// restoreTask restores two backups in turns.
-func restoreTask() error {
-	path := os.Getenv(childStore)
-	return repeatedly(func(n int) error {
-		_, err := Restore(context.Background(), BackupConfig{From: fmt.Sprint(path, ".", n%2), To: path, Force: true})
-		return err
-	})
-}
-
-// sweepTask deletes what is older than now, which is all.
-func sweepTask() error {
-	ctx := context.Background()
-	s, err := openChild(ctx)
-	if err != nil {
-		return err
-	}
-	return repeatedly(func(int) error {
-		_, err := s.Sweep(ctx, sequent.SweepQuery{AllOwners: true, Before: time.Now().Add(time.Hour)}, 1)
-		return err
-	})
-}
-
 // killed starts a child and kills it: in every other round when it begins to change a file,
 // otherwise after some lines and a bit. It returns when the child has ended.
-func killed(t *testing.T, round int, task, path, file string) {
+func killed(t *testing.T, round int, operation, path, file string) {
 	t.Helper()
-	c := start(t, task, childStore+"="+path)
+	c := start(t, "operation", childStore+"="+path, childName+"="+operation)
 	before, err := os.Stat(file)
 	if err != nil {
 		t.Fatal(err)

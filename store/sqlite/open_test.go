@@ -88,58 +88,48 @@ func TestOpenRefuses(t *testing.T) {
 	t.Parallel()
 	backup := filepath.Join(t.TempDir(), "backup.db")
 	filled(t, backup, 1)
+	sql := func(text string) func(*testing.T, string) {
+		return func(t *testing.T, path string) { raw(t, path, text) }
+	}
+	store := func(text string) func(*testing.T, string) {
+		return func(t *testing.T, path string) {
+			filled(t, path, 10)
+			raw(t, path, text)
+		}
+	}
+	damaged := func(at int64, data []byte) func(*testing.T, string) {
+		return func(t *testing.T, path string) {
+			filled(t, path, 10)
+			overwrite(t, path, at, data)
+		}
+	}
+	text := func(text string) func(*testing.T, string) {
+		return func(t *testing.T, path string) { write(t, path, []byte(text)) }
+	}
 	for _, test := range []struct {
 		name  string
 		want  sequent.Code
 		setup func(t *testing.T, path string)
 		log   string // a statement that is only in the log of a program that was killed
 	}{
-		{"a directory", sequent.CodeUnavailable, func(t *testing.T, path string) {
-			if err := os.Mkdir(path, 0o700); err != nil {
-				t.Fatal(err)
-			}
-		}, ""},
-		{"text", sequent.CodeCorrupt, func(t *testing.T, path string) {
-			write(t, path, bytes.Repeat([]byte("this is not a database\n"), 1000))
-		}, ""},
-		{"a few bytes", sequent.CodeCorrupt, func(t *testing.T, path string) { write(t, path, []byte("SQL")) }, ""},
+		{"text", sequent.CodeCorrupt, text(strings.Repeat("this is not a database\n", 1000)), ""},
+		{"a few bytes", sequent.CodeCorrupt, text("SQL"), ""},
 		{"a truncated file", sequent.CodeCorrupt, func(t *testing.T, path string) {
 			filled(t, path, 100)
 			info, err := os.Stat(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := os.Truncate(path, info.Size()/2); err != nil {
+			if err := errors.Join(err, os.Truncate(path, info.Size()/2)); err != nil {
 				t.Fatal(err)
 			}
 		}, ""},
-		{"a damaged header", sequent.CodeCorrupt, func(t *testing.T, path string) {
-			filled(t, path, 10)
-			overwrite(t, path, 0, make([]byte, 200))
-		}, ""},
-		{"a damaged schema", sequent.CodeCorrupt, func(t *testing.T, path string) {
-			filled(t, path, 10)
-			overwrite(t, path, 100, bytes.Repeat([]byte{0xff}, 3000))
-		}, ""},
-		{"another format", sequent.CodeOtherFormat, func(t *testing.T, path string) {
-			filled(t, path, 10)
-			raw(t, path, "PRAGMA user_version=11")
-		}, ""},
-		{"another program's database", sequent.CodeUnavailable, func(t *testing.T, path string) {
-			raw(t, path, "CREATE TABLE other(x)", "INSERT INTO other VALUES (1)")
-		}, ""},
-		{"another program's application id", sequent.CodeUnavailable, func(t *testing.T, path string) {
-			raw(t, path, "PRAGMA application_id=7", "PRAGMA user_version=1")
-		}, ""},
-		{"another format, in the log", sequent.CodeOtherFormat, func(t *testing.T, path string) { filled(t, path, 10) }, "PRAGMA user_version=11"},
-		{"another program's database, in the log", sequent.CodeUnavailable, func(t *testing.T, path string) {
-			raw(t, path, "PRAGMA journal_mode=wal", "CREATE TABLE other(x)")
-		}, "INSERT INTO other VALUES (1)"},
-		{"a renamed table", sequent.CodeCorrupt, func(t *testing.T, path string) {
-			filled(t, path, 10)
-			raw(t, path, "ALTER TABLE tool_values RENAME TO mine")
-		}, ""},
-		{"a missing table, in the log", sequent.CodeCorrupt, func(t *testing.T, path string) { filled(t, path, 10) }, "DROP TABLE tool_log"},
+		{"a damaged header", sequent.CodeCorrupt, damaged(0, make([]byte, 200)), ""},
+		{"a damaged schema", sequent.CodeCorrupt, damaged(100, bytes.Repeat([]byte{0xff}, 3000)), ""},
+		{"another format", sequent.CodeOtherFormat, store("PRAGMA user_version=11"), ""},
+		{"another format, in the log", sequent.CodeOtherFormat, store(""), "PRAGMA user_version=11"},
+		{"another program's database", sequent.CodeUnavailable, sql("CREATE TABLE other(x)"), ""},
+		{"another program's, in the log", sequent.CodeUnavailable, sql("PRAGMA journal_mode=wal; CREATE TABLE other(x)"), "INSERT INTO other VALUES (1)"},
+		{"another program's application id", sequent.CodeUnavailable, sql("PRAGMA application_id=7; PRAGMA user_version=1"), ""},
+		{"a renamed table", sequent.CodeCorrupt, store("ALTER TABLE tool_values RENAME TO mine"), ""},
+		{"a missing table, in the log", sequent.CodeCorrupt, store(""), "DROP TABLE tool_log"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -149,20 +139,14 @@ func TestOpenRefuses(t *testing.T) {
 			if test.log != "" {
 				unclosed(t, path, test.log)
 			}
-			before := ""
-			if test.name != "a directory" {
-				before = contents(t, dir)
-			}
+			before := contents(t, dir)
 			refused(t, Config{Path: path}, test.want)
 			refused(t, Config{Path: path, ReadOnly: true}, test.want)
-			if before != "" {
-				_, err := Restore(t.Context(), BackupConfig{From: backup, To: path})
-				if code := sequent.CodeOf(err); code != test.want {
-					t.Errorf("Restore to the file: %v, want code %s", err, test.want)
-				}
-				if after := contents(t, dir); after != before {
-					t.Errorf("the refused file was changed:\nbefore %s\nafter  %s", before, after)
-				}
+			if _, err := Restore(t.Context(), BackupConfig{From: backup, To: path}); sequent.CodeOf(err) != test.want {
+				t.Errorf("Restore to the file: %v, want code %s", err, test.want)
+			}
+			if after := contents(t, dir); after != before {
+				t.Errorf("the refused file was changed:\nbefore %s\nafter  %s", before, after)
 			}
 		})
 	}
@@ -174,10 +158,11 @@ func TestOpenRefuses(t *testing.T) {
 			t.Errorf("Open created files: %s", after)
 		}
 	})
-	t.Run("below a file", func(t *testing.T) {
-		file := filepath.Join(t.TempDir(), "file")
-		write(t, file, []byte("x"))
-		refused(t, Config{Path: filepath.Join(file, "sessions.db")}, sequent.CodeUnavailable)
+	t.Run("a directory, and below a file", func(t *testing.T) {
+		dir := t.TempDir()
+		refused(t, Config{Path: dir}, sequent.CodeUnavailable)
+		write(t, filepath.Join(dir, "file"), []byte("x"))
+		refused(t, Config{Path: filepath.Join(dir, "file", "sessions.db")}, sequent.CodeUnavailable)
 	})
 }
 
@@ -253,5 +238,31 @@ func TestSymbolicLink(t *testing.T) {
 	defer b.Close()
 	if a.path != b.path {
 		t.Errorf("the paths are %q and %q, want the same", a.path, b.path)
+	}
+}
+
+// A transaction of a program that was killed where the file has no write-ahead log is rolled back.
+func TestHotJournal(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path, killed := filepath.Join(dir, "sessions.db"), filepath.Join(dir, "killed.db")
+	filled(t, path, 50)
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	db.SetMaxOpenConns(1)
+	if _, err := db.Exec("PRAGMA journal_mode=delete; PRAGMA cache_size=1; BEGIN; UPDATE tool_log SET text = 'half'"); err != nil {
+		t.Fatal(err)
+	}
+	for _, suffix := range []string{"", "-journal"} {
+		copyFile(t, path+suffix, killed+suffix)
+	}
+	s := openAt(t, killed)
+	defer s.Close()
+	h, log, err := s.Load(t.Context(), sequent.Key{ID: "a"}, sequent.Position{})
+	if v := sequent.Verify(h, log); err != nil || v.Fault != nil || len(log) != 50 {
+		t.Errorf("Load = %d thoughts, %v, %v", len(log), v.Fault, err)
 	}
 }
