@@ -99,23 +99,19 @@ func (v *Vault) Find(ctx context.Context, folder, name string) (URI, error) {
 	return uri, err
 }
 
-// Recent returns the notes whose path begins with prefix, last changed first, at
-// most limit of them; all, if limit is negative. It leaves out what cannot be read.
-func (v *Vault) Recent(ctx context.Context, prefix string, limit int) ([]Info, error) {
-	var list []Info
-	for info, err := range v.Walk(ctx, "") {
+// Recent returns the notes in a folder and below it, last changed first. It leaves out what
+// cannot be read.
+func (v *Vault) Recent(ctx context.Context, folder string) (list []Info, err error) {
+	for info, err := range v.Walk(ctx, folder) {
 		if ctx.Err() != nil {
 			return nil, err
 		}
-		if err == nil && strings.HasPrefix(info.URI.Path(), prefix) {
+		if err == nil {
 			list = append(list, info)
 		}
 	}
 	slices.SortStableFunc(list, func(a, b Info) int { return b.Modified.Compare(a.Modified) })
-	if limit < 0 {
-		return list, nil
-	}
-	return list[:min(limit, len(list))], nil
+	return list, nil
 }
 
 // Files returns the content of the files in a folder of the vault, by their names. It

@@ -182,7 +182,7 @@ func (t *turn) updateAssumption(ctx context.Context, in assumptionArgs) (*vault.
 // latestAssumptions lists the assumptions that were recorded last.
 func (t *turn) latestAssumptions(ctx context.Context) ([]assumption, error) {
 	const limit = 20
-	list, err := t.vault.Notes.Recent(ctx, ledgerFolder+"/", -1)
+	list, err := t.vault.Notes.Recent(ctx, ledgerFolder)
 	if len(list) == 0 {
 		t.printf("No assumptions yet. Append one before you build on it.")
 		return []assumption{}, err

@@ -188,7 +188,7 @@ func (t *turn) folder(ctx context.Context, in memoryArgs) error {
 	if err != nil {
 		return err
 	}
-	notes, err := t.vault.Notes.Recent(ctx, folder, -1)
+	notes, err := t.vault.Notes.Recent(ctx, folder)
 	if err != nil {
 		return err
 	}

@@ -12,41 +12,8 @@ import (
 	"github.com/sequent-dev/sequent/vault/index"
 )
 
-// Searches run while notes change, and see each change whole.
-func TestConcurrent(t *testing.T) {
-	t.Parallel()
-	b := newBox(t, index.Config{}, library)
-	b.sync()
-	ctx, stop := context.WithCancel(t.Context())
-	var all sync.WaitGroup
-	for range 3 {
-		all.Go(func() {
-			for ctx.Err() == nil {
-				r, err := b.Search(t.Context(), index.Query{Text: "xyzzy [[Moving]]"}, nil)
-				if err != nil || r.Total > 1 {
-					t.Errorf("%+v, %v", r, err)
-					return
-				}
-				if _, err := b.Context(t.Context(), index.ContextQuery{Concept: "moving", Depth: 2, IncludeContent: true}); err != nil {
-					t.Error(err)
-					return
-				}
-			}
-		})
-	}
-	for i := range 20 {
-		b.write("moving.md", fmt.Sprintf("xyzzy %d [[moving]] [[part %d]]", i, i%5))
-		if i%7 == 6 {
-			b.remove("moving.md")
-		}
-		b.sync()
-	}
-	stop()
-	all.Wait()
-}
-
 // Several processes update one index at once, and some are killed. The index is
-// complete in the end.
+// complete in the end. Searches run meanwhile, and see each change whole.
 func TestProcesses(t *testing.T) {
 	if dir := os.Getenv("SEQUENT_TEST_SYNC"); dir != "" {
 		b := &box{t: t, dir: dir}
@@ -81,7 +48,23 @@ func TestProcesses(t *testing.T) {
 			time.AfterFunc(time.Duration(100*i)*time.Millisecond, cancel) // kills it
 		}
 	}
+	for i := range 20 {
+		all.Go(func() {
+			r, err := b.Search(t.Context(), index.Query{Text: "xyzzy [[Moving]]"}, nil)
+			if err != nil || r.Total > 1 {
+				t.Errorf("%+v, %v", r, err)
+			}
+			if _, err := b.Context(t.Context(), index.ContextQuery{Concept: "moving", Depth: 2, IncludeContent: true}); err != nil {
+				t.Error(err)
+			}
+		})
+		b.write("moving.md", fmt.Sprintf("xyzzy %d [[moving]] [[part %d]]", i, i%5))
+		if i%7 == 6 {
+			b.remove("moving.md")
+		}
+	}
 	all.Wait()
+	b.remove("moving.md")
 	r := b.sync()
 	if r.Notes != notes || r.Changed != 0 || r.Concepts != 70 {
 		t.Errorf("%+v", r)
