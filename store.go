@@ -142,11 +142,11 @@ type Write struct {
 
 // A Usage is what a store holds for one owner.
 type Usage struct {
-	Owner    string
-	Sessions int
-	Thoughts int
-	Bytes    int64     // sum of [Header.Bytes]
-	Updated  time.Time // the latest [Header.Updated]
+	Owner    string    `json:"owner"`
+	Sessions int       `json:"sessions"`
+	Thoughts int       `json:"thoughts"`
+	Bytes    int64     `json:"bytes"`            // sum of [Header.Bytes]
+	Updated  time.Time `json:"updated,omitzero"` // the latest [Header.Updated]
 }
 
 // A UsageQuery selects the owners of a usage.

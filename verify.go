@@ -21,10 +21,10 @@ const (
 
 // A Fault is the first entry of a log that is not what was recorded.
 type Fault struct {
-	Kind  FaultKind
-	Place int    // of the entry; 0 for FaultUnproven and FaultHeader
-	Seq   int    // of the thought, if the entry is one; otherwise 0
-	Field string // of the header, for FaultHeader; empty if only the seal tells
+	Kind  FaultKind `json:"kind"`
+	Place int       `json:"place,omitempty"`   // of the entry; 0 for FaultUnproven and FaultHeader
+	Seq   int       `json:"thought,omitempty"` // of the thought, if the entry is one; otherwise 0
+	Field string    `json:"field,omitempty"`   // of the header, for FaultHeader; empty if only the seal tells
 }
 
 // String describes the fault in one sentence without a period.

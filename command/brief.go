@@ -2,9 +2,11 @@ package command
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/analysis"
 	"github.com/sequent-dev/sequent/brief"
 	"github.com/sequent-dev/sequent/internal/draw"
 	"github.com/sequent-dev/sequent/internal/printable"
@@ -52,5 +54,85 @@ func (pg *page) prose(text string) {
 			pg.beside("", line, draw.Text)
 		}
 		fenced = fenced != (fence && pg.tabular())
+	}
+}
+
+func runAnalyze(p *program, ctx context.Context) (result, error) {
+	in := p.query()
+	q := analysis.Query{
+		Text: strings.Join(p.args, " "), Limit: p.limit,
+		AllOwners: in.AllOwners, Project: in.Project, Since: in.Since,
+	}
+	if p.counts {
+		n, err := analysis.Count(ctx, p.engine, q)
+		return &counts{n}, err
+	}
+	r, err := analysis.Run(ctx, p.engine, q)
+	if err != nil {
+		return nil, err
+	}
+	f := &findings{Report: r}
+	if r.Counts.Sessions == 0 && q.Text == "" && p.since == 0 {
+		f.hint = p.whereSessionsAre(ctx)
+	}
+	return f, nil
+}
+
+// A counts is the totals alone.
+type counts struct {
+	Counts analysis.Counts `json:"counts"`
+}
+
+func (c *counts) text(pg *page) { pg.numbers(c.Counts.Lines()) }
+
+// numbers adds counts, each with a label.
+func (pg *page) numbers(lines []string) {
+	for _, text := range lines {
+		label, rest, ok := strings.Cut(text, "  ")
+		if !ok {
+			pg.add(draw.Line{{Text: text, Role: draw.Text}})
+			continue
+		}
+		lead := draw.Line{{Text: fmt.Sprintf("%-11s", label), Role: draw.Meta}}
+		pg.add(draw.Beside(lead, strings.TrimLeft(rest, " "), draw.Text, pg.Options)...)
+	}
+}
+
+// A findings is the totals and what was found in the sessions.
+type findings struct {
+	*analysis.Report
+	hint string // where sessions are, if there are none here
+}
+
+func (f *findings) text(pg *page) {
+	if f.hint != "" {
+		pg.say("No sessions. %s", sentence(f.hint))
+		return
+	}
+	if f.Notice != "" {
+		pg.add(draw.Marked(printable.Line(f.Notice), nil, pg.Options, 0)...)
+	}
+	pg.numbers(f.Counts.Lines())
+	for _, section := range f.Sections {
+		pg.heading(section.Title)
+		for _, item := range section.Findings {
+			pg.add(draw.Cut(draw.Line{{Text: "  " + printable.Line(item.Title), Role: draw.Text}}, pg.Options))
+			for _, part := range item.Parts {
+				ref := part.Ref
+				if pg.allOwners && part.Owner != "" {
+					ref += " of " + part.Owner
+				}
+				pg.add(draw.Cut(draw.Line{
+					{Text: "    " + printable.Line(ref), Role: draw.Number}, {Text: "  " + printable.Line(part.Says), Role: draw.Meta},
+				}, pg.Options))
+				pg.add(draw.Marked(printable.Line(part.Text), nil, pg.Options, 6)...)
+			}
+		}
+		if section.More > 0 {
+			pg.add(draw.Line{{Text: fmt.Sprintf("  %d more; --limit shows them", section.More), Role: draw.Fold}})
+		}
+	}
+	if len(f.Sections) == 0 && f.Counts.Sessions > 0 {
+		pg.add(nil, draw.Line{{Text: "Nothing was left open, revised or repeated.", Role: draw.Text}})
 	}
 }

@@ -98,18 +98,6 @@ func (p *program) finders() (finders []redact.Finder, err error) {
 
 // reportRedacted lists on standard error what was masked.
 func (p *program) reportRedacted(id sequent.ID, found []redact.Finding) {
-	if p.json {
-		type finding struct {
-			Session sequent.ID `json:"session"`
-			redact.Finding
-		}
-		list := make([]finding, len(found))
-		for i, f := range found {
-			list[i] = finding{id, f}
-		}
-		p.failed(writeJSON(p.err, map[string]any{"redacted": list}))
-		return
-	}
 	total := 0
 	for _, f := range found {
 		where := "session " + printable.Line(string(id))

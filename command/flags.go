@@ -231,7 +231,7 @@ func (p *program) flagTable() []flagRow {
 		{"vault/serve", "DIR", "folder of notes (dialect wiki) (default: Documents/sequent-vault in your home directory)", &o.vault},
 		{"view", "VIEW=tree|log|effective|outline",
 			"tree, log, effective or outline (default: tree, or log for a selection)", &o.view.kind},
-		{"width", "COLUMNS", "output width (default: the terminal's, at most 120)", between(&o.width, 0, 1000)},
+		{"width", "COLUMNS", "output width (default: the terminal's, at most 120)", atLeast(&o.width, 0)},
 		{"with-skill", "", "also install the skill, which says when to think and how", &o.skill},
 		{"wrong", "", "the thought does not hold", &o.wrong},
 		{"yes", "", "do not ask for confirmation", &o.yes},

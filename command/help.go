@@ -16,8 +16,8 @@ import (
 const helpAll = "help-all"
 
 // whatItIs is the purpose of the program in one sentence.
-const whatItIs = "sequent keeps what AI agents think, as numbered thoughts that branch and revise each other: " +
-	"you read them, and agents get them back."
+const whatItIs = "sequent keeps what AI agents think, as numbered thoughts that branch and revise\n" +
+	"each other: you read them, and agents get them back."
 
 //go:embed help.md
 var helpText string
@@ -54,16 +54,6 @@ func (p *program) addHelpAndCompletion(root *cobra.Command) {
 			}
 			about.InitDefaultHelpFlag()
 			return about.Help()
-		},
-		ValidArgsFunction: func(c *cobra.Command, args []string, prefix string) (names []string, _ cobra.ShellCompDirective) {
-			if about, err := commandNamed(c.Root(), args); err == nil {
-				for _, sub := range about.Commands() {
-					if sub.IsAvailableCommand() && strings.HasPrefix(sub.Name(), prefix) {
-						names = append(names, cobra.CompletionWithDesc(sub.Name(), sub.Short))
-					}
-				}
-			}
-			return names, cobra.ShellCompDirectiveNoFileComp
 		},
 	})
 	root.InitDefaultCompletionCmd()
@@ -104,8 +94,7 @@ func unknownCommand(c *cobra.Command, name string) error {
 // welcome says what the program is, and how to begin.
 func (p *program) welcome() error {
 	pg := p.page()
-	pg.paragraphs(whatItIs)
-	pg.add(nil)
+	pg.say("%s\n", whatItIs)
 	pg.columns([][2]string{
 		{"  " + p.next("demo"), "record and draw an example, without an agent"},
 		{"  " + p.next("show"), "draw the latest session"},
@@ -122,11 +111,10 @@ func (p *program) help(c *cobra.Command) error {
 		pg.overview(c)
 		return p.print(pg.lines...)
 	}
-	pg.paragraphs(c.Long)
+	pg.say("%s", c.Long)
 	whole := c.Flags().Changed(helpAll)
 	if whole {
-		pg.add(nil)
-		pg.paragraphs(c.Annotations[helpAll])
+		pg.say("\n%s", c.Annotations[helpAll])
 	}
 	usage := c.CommandPath() + " COMMAND [flags]"
 	if c.Runnable() {
@@ -173,8 +161,7 @@ func (pg *page) flags(title string, of *pflag.FlagSet, whole bool) (more int) {
 
 // overview writes the help of the whole program: its commands, in the order of their use.
 func (pg *page) overview(root *cobra.Command) {
-	pg.paragraphs(root.Long)
-	pg.say("\nUsage: %s COMMAND [flags]\n", root.Name())
+	pg.say("%s\n\nUsage: %s COMMAND [flags]\n", root.Long, root.Name())
 	width := 0
 	for _, c := range root.Commands() {
 		width = max(width, draw.Width(c.Use))

@@ -193,15 +193,12 @@ func (p *program) config() app.Config {
 // modelConfig returns the configuration of a language model. It ignores --model from the environment,
 // because package openai reads the variables itself: LUX_MODEL_NORMAL takes precedence over
 // SEQUENT_MODEL.
-func (p *program) modelConfig() (openai.Config, error) {
+func (p *program) modelConfig() openai.Config {
 	cfg := openai.Config{Getenv: p.getenv, Timeout: p.timeout, MaxAttempts: p.tries}
-	if p.timeout == 0 {
-		return cfg, invalid("--model-timeout", "0", "a duration such as 90s")
-	}
 	if p.given("model") {
 		cfg.Model = p.model
 	}
-	return cfg, nil
+	return cfg
 }
 
 // An opener opens the store or server of a configuration.

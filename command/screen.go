@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
@@ -87,12 +86,6 @@ func (s *screen) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		s.draw()
 	case tea.KeyPressMsg:
 		return s, s.key(msg.String())
-	case tea.MouseWheelMsg:
-		if msg.Button == tea.MouseWheelUp {
-			s.scroll(-3)
-		} else {
-			s.scroll(3)
-		}
 	case sessionMsg:
 		if s.session == nil || s.session.ID() != msg.session.ID() {
 			s.scrolled = false
@@ -175,7 +168,6 @@ func (s *screen) draw() {
 func (s *screen) View() tea.View {
 	var v tea.View
 	v.AltScreen = true
-	v.MouseMode = tea.MouseModeCellMotion
 	v.WindowTitle = "sequent"
 	switch {
 	case s.done || s.columns == 0:
@@ -202,9 +194,6 @@ func (s *screen) status() draw.Line {
 	}
 	if s.note != "" {
 		return draw.Cut(draw.Line{{Text: text + "  ", Role: draw.Meta}, {Text: printable.Line(s.note)}}, o)
-	}
-	if hidden := len(s.lines) - s.room(); hidden > 0 {
-		text += fmt.Sprintf("  %d%%", (s.top*100+hidden/2)/hidden)
 	}
 	if t, ok := s.session.Last(); ok {
 		text += "  last thought " + t.At.Local().Format(time.TimeOnly)

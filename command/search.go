@@ -74,14 +74,14 @@ func runSearch(p *program, ctx context.Context) (result, error) {
 	}
 	for _, h := range hits.Hits {
 		j := jsonHit{
-			jsonThought: newJSONThought(h.Key.ID, h.Thought), Title: h.Title, Score: h.Score, Owner: h.Key.Owner,
+			jsonThought: jsonThought{h.Key.ID, h.Thought}, Title: h.Title, Score: h.Score, Owner: h.Key.Owner,
 			State: h.State, Standing: h.Standing.State, hit: h,
 		}
 		if h.Fault != nil {
 			j.Fault = h.Fault.String()
 		}
 		if h.Instead != nil {
-			j.Instead = new(newJSONThought(h.Key.ID, *h.Instead))
+			j.Instead = &jsonThought{h.Key.ID, *h.Instead}
 		}
 		if q.Distinct {
 			const most = 200 // bytes of each text

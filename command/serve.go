@@ -6,11 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"os"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/spf13/pflag"
 
@@ -56,9 +59,7 @@ func (p *program) serveConfig(ctx context.Context) (cfg app.Config, err error) {
 		cfg.Sync = sqlite.Normal
 	}
 	cfg.Telemetry.Getenv = p.getenv
-	if cfg.Model, err = p.modelConfig(); err != nil {
-		return cfg, err
-	}
+	cfg.Model = p.modelConfig()
 	if err := p.checkServeFlags(); err != nil {
 		return cfg, err
 	}
@@ -66,8 +67,8 @@ func (p *program) serveConfig(ctx context.Context) (cfg app.Config, err error) {
 		return cfg, err
 	}
 	if cfg.HTTP.Addr == "" { // over HTTP the thoughts of several clients would be mixed
-		cfg.Drawing, err = p.drawingWhileServing()
-		return cfg, err
+		cfg.Drawing = p.drawingWhileServing()
+		return cfg, nil
 	}
 	h := &cfg.HTTP
 	// Of a flag, 0 means no limit; of the configuration, the default.
@@ -115,21 +116,14 @@ func (p *program) checkServeFlags() (err error) {
 
 // drawingWhileServing returns how dialects draw thoughts on standard error. Like
 // the reference server, it draws nothing if DISABLE_THOUGHT_LOGGING is true.
-func (p *program) drawingWhileServing() (app.Drawing, error) {
-	const name = "DISABLE_THOUGHT_LOGGING"
-	if value := p.getenv(name); value != "" {
-		quiet, err := strconv.ParseBool(strings.ToLower(value))
-		if err != nil {
-			return app.Drawing{}, &usageError{msg: fmt.Sprintf("invalid value %q for %s", value, name), fix: "set it to true or false"}
-		}
-		if quiet {
-			return app.Drawing{}, nil
-		}
+func (p *program) drawingWhileServing() app.Drawing {
+	if quiet, _ := strconv.ParseBool(strings.ToLower(p.getenv("DISABLE_THOUGHT_LOGGING"))); quiet {
+		return app.Drawing{}
 	}
 	return app.Drawing{Out: p.err, Colour: p.colored(p.err), Width: func() int {
 		columns, _ := sizeOf(p.err)
 		return columns
-	}}, nil
+	}}
 }
 
 // secretVariable is the environment variable with the secret of a client id.
@@ -159,5 +153,73 @@ func (p *program) announce(ctx context.Context, url string) {
 		logger.InfoContext(ctx, "serving MCP", "url", url)
 	} else if isTerminal(p.err) {
 		p.tell("Serving MCP at %s. Press Ctrl-C to end.", url)
+	}
+}
+
+// notifyTimeout limits how long the service manager holds up the server.
+const notifyTimeout = time.Second
+
+// notifyAtEnd tells the service manager when ctx ends. The caller must call the returned
+// function before it exits.
+func (p *program) notifyAtEnd(ctx context.Context) func() {
+	told := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(told)
+		p.notify(ctx, "STOPPING=1\nSTATUS=answering the calls that have begun")
+	})
+	return func() {
+		if !stop() {
+			<-told
+		}
+	}
+}
+
+// managed reports whether a service manager runs the program and is to be notified.
+func (p *program) managed() bool { return p.getenv("NOTIFY_SOCKET") != "" }
+
+// feedWatchdog tells the service manager that the program runs, twice in each period in which
+// the manager waits for that (sd_watchdog_enabled(3)), until the returned function is called.
+// A manager that waits for longer kills the program.
+func (p *program) feedWatchdog(ctx context.Context) func() {
+	period, err := strconv.ParseInt(p.getenv("WATCHDOG_USEC"), 10, 64)
+	if pid := p.getenv("WATCHDOG_PID"); err != nil || period < 2 || pid != "" && pid != strconv.Itoa(os.Getpid()) {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx)) // also while the program drains
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		tick := time.NewTicker(time.Duration(period) * time.Microsecond / 2)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				p.notify(ctx, "WATCHDOG=1")
+			case <-ctx.Done():
+				return
+			}
+		}
+	})
+	return func() {
+		cancel()
+		wg.Wait()
+	}
+}
+
+// notify tells the service manager about the state of the server, such as READY=1, as
+// sd_notify(3) does. Without a service manager that asked for it nothing happens.
+func (p *program) notify(ctx context.Context, state string) {
+	socket := p.getenv("NOTIFY_SOCKET")
+	if socket == "" {
+		return
+	}
+	conn, err := new(net.Dialer).DialContext(context.WithoutCancel(ctx), "unixgram", socket)
+	if err == nil {
+		if err = conn.SetWriteDeadline(time.Now().Add(notifyTimeout)); err == nil {
+			_, err = conn.Write([]byte(state))
+		}
+		_ = conn.Close()
+	}
+	if err != nil {
+		p.config().Logger.WarnContext(ctx, "the service manager was not told about the server", "state", state, "error", err)
 	}
 }

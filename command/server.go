@@ -13,7 +13,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/auth/token"
@@ -177,16 +176,8 @@ func (p *program) signInServer() (*remote, error) {
 
 // An ownerList is what each owner has.
 type ownerList struct {
-	Owners []ownerUsage `json:"owners"`
-	hint   string       // where sessions are, if there are none here
-}
-
-type ownerUsage struct {
-	Owner    string    `json:"owner"`
-	Sessions int       `json:"sessions"`
-	Thoughts int       `json:"thoughts"`
-	Bytes    int64     `json:"bytes"`
-	Updated  time.Time `json:"updated,omitzero"`
+	Owners []sequent.Usage `json:"owners"`
+	hint   string          // where sessions are, if there are none here
 }
 
 func runOwners(p *program, ctx context.Context) (result, error) {
@@ -194,10 +185,7 @@ func runOwners(p *program, ctx context.Context) (result, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &ownerList{Owners: []ownerUsage{}}
-	for _, u := range owners {
-		l.Owners = append(l.Owners, ownerUsage(u))
-	}
+	l := &ownerList{Owners: append([]sequent.Usage{}, owners...)}
 	if len(owners) == 0 {
 		l.hint = p.whereSessionsAre(ctx)
 	}
@@ -239,16 +227,11 @@ type renaming struct {
 
 func runRename(p *program, ctx context.Context) (result, error) {
 	from, to := p.args[0], p.args[1]
-	for _, name := range p.args { // what cannot be the subject of a token
-		if name == "" || strings.TrimSpace(name) != name || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
-			return nil, &usageError{
-				msg: fmt.Sprintf("%q is no owner", name),
-				fix: "use the subject of a token, such as alice or oidc:248289761001; sequent server owners lists them",
-			}
+	if from == "" || to == "" || from == to || to != printable.Line(to) {
+		return nil, &usageError{
+			msg: fmt.Sprintf("OLD and NEW must be two subjects of tokens, not %q and %q", from, to),
+			fix: "use names such as alice or oidc:248289761001; sequent server owners lists them",
 		}
-	}
-	if from == to {
-		return nil, usagef("OLD and NEW are the same owner, %q", from)
 	}
 	done, err := p.app.RenameOwner(ctx, from, to, p.dryRun)
 	if err == nil && done == (app.RenamedOwner{}) {

@@ -247,15 +247,12 @@ func (j *setupJob) agree(ctx context.Context, verb string) (bool, error) {
 	var agreed []setupResult
 	some, answer := false, ""
 	for _, r := range j.results {
-		if answer == "q" && r.changes() {
-			continue
-		}
 		if !j.json {
 			j.show(r)
 		}
 		if asks && r.changes() {
 			if answer != "a" {
-				text, err := j.answer(ctx, verb+" "+r.title()+"? [y]es, [N]o, [a]ll, [q]uit:")
+				text, err := j.answer(ctx, verb+" "+r.title()+"? [y]es, [N]o, [a]ll:")
 				if err != nil {
 					return false, err
 				}

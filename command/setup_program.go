@@ -14,7 +14,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/sequent-dev/sequent/internal/app"
 	"github.com/sequent-dev/sequent/mcpserver/client"
@@ -264,7 +263,7 @@ func (p *program) handshake(ctx context.Context, s setup.Server) (c contact, err
 	ctx, cancel := context.WithTimeout(ctx, app.ConnectTimeout)
 	defer cancel()
 	var server *client.Client
-	var stderr tailWriter
+	said := "" // a file with what the server says on standard error
 	if s.URL != "" {
 		var token string
 		if token, err = p.tokenFor(s); err == nil {
@@ -272,7 +271,11 @@ func (p *program) handshake(ctx context.Context, s setup.Server) (c contact, err
 		}
 	} else {
 		cmd := exec.Command(s.Command, s.Args...)
-		cmd.Env, cmd.Stderr = os.Environ(), &stderr
+		cmd.Env = os.Environ()
+		if f, err := os.CreateTemp("", "sequent-setup-*"); err == nil {
+			said, cmd.Stderr = f.Name(), f
+			defer func() { _, _ = f.Close(), os.Remove(said) }()
+		}
 		for _, name := range slices.Sorted(maps.Keys(s.Env)) {
 			cmd.Env = append(cmd.Env, name+"="+s.Env[name])
 		}
@@ -287,8 +290,10 @@ func (p *program) handshake(ctx context.Context, s setup.Server) (c contact, err
 		_ = server.Close() // it has answered
 		err = failed
 	}
-	if said := stderr.last(); err != nil && said != "" {
-		err = fmt.Errorf("the server says: %s", said)
+	text, _ := os.ReadFile(said)
+	lines := strings.FieldsFunc(string(text), func(r rune) bool { return r == '\n' || r == '\r' })
+	if err != nil && len(lines) > 0 {
+		err = fmt.Errorf("the server says: %s", strings.Join(lines[max(0, len(lines)-3):], "; "))
 	}
 	return c, err
 }
@@ -307,28 +312,4 @@ func (p *program) tokenFor(s setup.Server) (string, error) {
 	}
 	_, err := newRemote(s.URL, token) // refuses to send it unencrypted
 	return token, err
-}
-
-// A tailWriter keeps the end of what a server writes to its standard error.
-type tailWriter struct {
-	mu   sync.Mutex
-	text []byte
-}
-
-// Write appends text and drops what is too old.
-func (t *tailWriter) Write(text []byte) (int, error) {
-	const most = 4096 // bytes
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.text = append(t.text, text...)
-	t.text = t.text[max(0, len(t.text)-most):]
-	return len(text), nil
-}
-
-// last returns the last three lines as one.
-func (t *tailWriter) last() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	lines := strings.FieldsFunc(string(t.text), func(r rune) bool { return r == '\n' || r == '\r' })
-	return strings.Join(lines[max(0, len(lines)-3):], "; ")
 }

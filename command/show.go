@@ -135,7 +135,7 @@ type jsonShown struct {
 func newThoughtList(s *sequent.Session, thoughts ...sequent.Thought) *thoughtList {
 	l := &thoughtList{Thoughts: []jsonShown{}, session: s, thoughts: thoughts}
 	for _, t := range thoughts {
-		l.Thoughts = append(l.Thoughts, jsonShown{s.Reference(t.Seq).String(), newJSONThought(s.ID(), t)})
+		l.Thoughts = append(l.Thoughts, jsonShown{s.Reference(t.Seq).String(), jsonThought{s.ID(), t}})
 	}
 	return l
 }

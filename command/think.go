@@ -8,7 +8,6 @@ import (
 	"io"
 	"log/slog"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -20,9 +19,6 @@ import (
 	"github.com/sequent-dev/sequent/llm"
 	"github.com/sequent-dev/sequent/llm/openai"
 )
-
-// defaultSteps is the default of --steps.
-const defaultSteps = 20
 
 func runThink(p *program, ctx context.Context) (result, error) {
 	return nil, p.begin(ctx, plan.Thinking(p.steps))
@@ -121,10 +117,7 @@ func (p *program) begin(ctx context.Context, table plan.Table) error {
 
 // openModel returns the model that the flags or the environment name, or else that of a session.
 func (p *program) openModel(name string) (llm.Model, error) {
-	cfg, err := p.modelConfig()
-	if err != nil {
-		return nil, err
-	}
+	cfg := p.modelConfig()
 	cfg.Model = cmp.Or(cfg.Model, name)
 	return openai.New(cfg)
 }
@@ -251,28 +244,15 @@ func isCanceled(err error) bool {
 	return errors.Is(err, context.Canceled) || llm.CodeOf(err) == llm.CodeCanceled
 }
 
-// resumeCommand returns the command that resumes a session.
-func (w *work) resumeCommand(id sequent.ID) string {
-	words := []string{w.command, "resume", string(id)}
-	if w.command == "think" && w.steps != defaultSteps {
-		words = append(words, "--steps", strconv.Itoa(w.steps))
-	}
-	for _, m := range w.mcp {
-		words = append(words, "--mcp", m)
-	}
-	return w.program.next(words...)
-}
+// resumeCommand returns the command that resumes a session, but for flags such as --mcp.
+func (w *work) resumeCommand(id sequent.ID) string { return w.next(w.command, "resume", string(id)) }
 
 // summary returns the last line: thoughts, answers, tokens and time.
 func (w *work) summary(s *sequent.Session, st plan.State, took time.Duration) string {
-	unit := 100 * time.Millisecond
-	if took >= time.Minute {
-		unit = time.Second
-	}
 	line := fmt.Sprintf("%s in %s of %s",
 		printable.Count(s.Len(), "thought", "thoughts"), printable.Count(st.Steps, "answer", "answers"), cmp.Or(st.Model, "the model"))
 	if st.Usage.Total() > 0 {
 		line += fmt.Sprintf(", %d tokens sent, %d received", st.Usage.Input, st.Usage.Output)
 	}
-	return line + ", " + took.Round(unit).String()
+	return line + ", " + took.Round(100*time.Millisecond).String()
 }

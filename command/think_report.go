@@ -149,7 +149,7 @@ func (t *streamReporter) event(ctx context.Context, e plan.Event) error {
 		}
 		for th := range s.Since(t.seen) {
 			if t.seen = th.Seq; t.json {
-				t.emit(jsonEvent{Event: "thought", Session: t.id, State: e.State, Step: e.Step, Thought: new(newJSONThought(t.id, th))})
+				t.emit(jsonEvent{Event: "thought", Session: t.id, State: e.State, Step: e.Step, Thought: &jsonThought{t.id, th}})
 			} else {
 				fmt.Fprint(t.err, draw.Plain([]draw.Line{draw.Thought(th, t.drawing())}))
 			}

@@ -81,20 +81,13 @@ func (v parsed[T]) Set(text string) error {
 	return nil
 }
 
-// between is a flag for a number within limits.
-func between(to *int, least, most int) parsed[int] {
-	want := fmt.Sprintf("a number, at least %d", least)
-	if most < math.MaxInt {
-		want = fmt.Sprintf("a number from %d to %d", least, most)
-	}
-	return parsed[int]{to, want, func(text string) (int, bool) {
+// atLeast is a flag for a number that is not too small.
+func atLeast(to *int, least int) parsed[int] {
+	return parsed[int]{to, fmt.Sprintf("a number, at least %d", least), func(text string) (int, bool) {
 		n, err := strconv.Atoi(text)
-		return n, err == nil && n >= least && n <= most
+		return n, err == nil && n >= least
 	}, strconv.Itoa}
 }
-
-// atLeast is a flag for a number that is not too small.
-func atLeast(to *int, least int) parsed[int] { return between(to, least, math.MaxInt) }
 
 // rate is a flag for a number of requests per second.
 func rate(to *float64) parsed[float64] {

@@ -117,18 +117,6 @@ func readExport(name string) ([]byte, archive.Kind, error) {
 	return data, archive.KindOf(data), nil
 }
 
-// A signature is what is told of a file that was signed with the key.
-type signature struct {
-	Signature struct {
-		Valid bool   `json:"valid"`
-		File  string `json:"file"`
-	} `json:"signature"`
-}
-
-func (s *signature) text(pg *page) {
-	pg.add(draw.Line{{Text: printable.Line(s.Signature.File), Role: draw.Number}, {Text: "  signed with this key", Role: draw.Meta}})
-}
-
 // signed checks the signature of a file.
 func (v *verifying) signed(file string) error {
 	key, err := app.ReadPublicKey(v.key)
@@ -138,9 +126,11 @@ func (v *verifying) signed(file string) error {
 	if err := app.VerifyFile(file, key); err != nil {
 		return &sequent.Error{Code: sequent.CodeInvalidSession, Field: "signature", Msg: err.Error(), Fix: "get the file and its signature again from the signer"}
 	}
-	s := new(signature)
-	s.Signature.Valid, s.Signature.File = true, file
-	v.printResult(s)
+	if v.json {
+		v.emit(map[string]any{"signature": map[string]any{"valid": true, "file": file}})
+	} else {
+		v.put(draw.Line{{Text: printable.Line(file), Role: draw.Number}, {Text: "  signed with this key", Role: draw.Meta}})
+	}
 	return nil
 }
 
@@ -235,11 +225,8 @@ type verification struct {
 
 // A jsonFault is a [sequent.Fault] in JSON output.
 type jsonFault struct {
-	Kind    sequent.FaultKind `json:"kind"`
-	Place   int               `json:"place,omitempty"`
-	Thought int               `json:"thought,omitempty"`
-	Field   string            `json:"field,omitempty"`
-	Message string            `json:"message"`
+	*sequent.Fault
+	Message string `json:"message"`
 }
 
 // A jsonNoted says whether a head that was noted elsewhere is on the log, after how
@@ -274,7 +261,7 @@ func (v *verifying) examine(h sequent.Header, entries []sequent.Entry) *verifica
 		out.Head = found.Head.String()
 	}
 	if f := found.Fault; f != nil {
-		out.Fault = &jsonFault{f.Kind, f.Place, f.Seq, f.Field, f.String()}
+		out.Fault = &jsonFault{f, f.String()}
 	}
 	if v.head == nil {
 		return out

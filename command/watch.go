@@ -186,7 +186,7 @@ func (w *watcher) write(s *sequent.Session, have *written) (final bool) {
 	for t := range s.Since(have.thoughts) {
 		final = final || t.Final
 		if w.json {
-			w.emit(watchedThought{newJSONThought(s.ID(), t), s.Owner()})
+			w.emit(watchedThought{jsonThought{s.ID(), t}, s.Owner()})
 			continue
 		}
 		w.line(s.Key(), t.At, func(o draw.Options) draw.Line { return draw.Thought(t, o) })

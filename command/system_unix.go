@@ -25,3 +25,7 @@ func survivePipes() { signal.Ignore(syscall.SIGPIPE) }
 
 // ignoreHangup has SIGHUP, which rotation of logs and systemd send, not end the program.
 func ignoreHangup() { signal.Ignore(syscall.SIGHUP) }
+
+// canStyle reports whether a terminal supports escape sequences. All do, except
+// those with TERM=dumb.
+func canStyle(*os.File) bool { return os.Getenv("TERM") != "dumb" }
