@@ -118,11 +118,7 @@ func (w *writer) header() {
 	if h.State == sequent.Active {
 		fmt.Fprintf(w, " · since %s, last thought %s</p>", clock(h.Created), clock(h.Updated))
 	} else {
-		until := clock(h.Updated)
-		if h.Created.UTC().Format(time.DateOnly) == h.Updated.UTC().Format(time.DateOnly) {
-			until = fmt.Sprintf(`<time datetime="%s">%s</time>`, h.Updated.UTC().Format(time.RFC3339), h.Updated.UTC().Format("15:04 UTC"))
-		}
-		fmt.Fprintf(w, " · %s to %s</p>", clock(h.Created), until)
+		fmt.Fprintf(w, " · %s to %s</p>", clock(h.Created), clock(h.Updated))
 	}
 	if _, now := w.Session.Asked(); now.Seq > 0 {
 		sentence, _, _ := head(now.Text, maxSentence)
@@ -314,16 +310,13 @@ func (w *writer) close(depth int) {
 
 // footer writes how much there is.
 func (w *writer) footer() {
-	facts := []string{printable.Count(w.Session.Len(), "thought", "thoughts")}
-	for _, f := range []struct {
-		n         int
-		one, many string
-	}{{len(w.Lines) - 1, "branch", "branches"}, {len(w.Revisions), "revision", "revisions"}, {len(w.Session.Notes()), "note", "notes"}} {
-		if f.n > 0 {
-			facts = append(facts, printable.Count(f.n, f.one, f.many))
+	facts := printable.Count(w.Session.Len(), "thought", "thoughts")
+	for i, n := range []int{len(w.Lines) - 1, len(w.Revisions), len(w.Session.Notes())} {
+		if noun := []string{"branch", "revision", "note"}[i]; n > 0 {
+			facts += " · " + printable.Count(n, noun, []string{"branches", "revisions", "notes"}[i])
 		}
 	}
-	fmt.Fprintf(w, `<footer class="foot"><p>%s</p></footer>`+"\n", strings.Join(facts, " · "))
+	fmt.Fprintf(w, `<footer class="foot"><p>%s</p></footer>`+"\n", facts)
 }
 
 // Title returns the title of a session's article: the problem as it was first put.

@@ -64,7 +64,6 @@ func TestProse(t *testing.T) {
 		{"![alt](https://b.example/x.png)", `<p><a href="https://b.example/x.png" rel="noopener noreferrer nofollow">Image: alt</a> <span class="at">(b.example)</span></p>`},
 		{"- [x] a\n- [ ] b", "<ul>\n<li>☑ a</li>\n<li>☐ b</li>\n</ul>"},
 		{"```go\n<a>\n```", `<figure class="code"><figcaption>go</figcaption><pre tabindex="0"><code>&lt;a&gt;` + "\n</code></pre></figure>"},
-		{"```diff\n+a\n-b\n```", `<figure class="code"><figcaption>diff</figcaption><pre tabindex="0"><code><ins>+a</ins>` + "\n<del>-b</del>\n</code></pre></figure>"},
 		{"a\u202eb", "<p>a⟨U+202E⟩b</p>"},
 	} {
 		if got := proseOf(c.text); got != c.want {

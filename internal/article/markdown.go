@@ -2,9 +2,9 @@ package article
 
 import (
 	"bytes"
+	"fmt"
 	"html"
 	"net/url"
-	"strconv"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -179,13 +179,8 @@ func (n nodes) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
 func (nodes) heading(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
 	level, _ := node.OwnerDocument().AttributeString("level")
 	base, _ := level.(int)
-	tag := "h" + strconv.Itoa(min(base+node.(*ast.Heading).Level-1, 6)) + ">"
-	if entering {
-		_, _ = w.WriteString("<" + tag)
-	} else {
-		_, _ = w.WriteString("</" + tag + "\n")
-	}
-	return ast.WalkContinue, nil
+	tag := fmt.Sprintf("h%d>", min(base+node.(*ast.Heading).Level-1, 6))
+	return around(w, entering, "<"+tag, "</"+tag+"\n")
 }
 
 // code writes code with its language. The lines after the first ones are folded.
@@ -202,35 +197,19 @@ func (nodes) code(w util.BufWriter, source []byte, node ast.Node, entering bool)
 	if language != "" {
 		_, _ = w.WriteString("<figcaption>" + html.EscapeString(printable.Short(language, 40)) + "</figcaption>")
 	}
-	first, rest := lines[:min(len(lines), foldAfter)], lines[min(len(lines), foldAfter):]
-	codeLines(w, first, language)
-	if len(rest) > 0 {
-		_, _ = w.WriteString(`<details><summary><span class="c">` + printable.Count(len(rest), "more line", "more lines") + `</span><span class="o">Fold to ` +
-			strconv.Itoa(foldAfter) + ` lines</span></summary>`)
-		codeLines(w, rest, language)
+	shown := min(len(lines), foldAfter)
+	codeLines(w, lines[:shown])
+	if rest := lines[shown:]; len(rest) > 0 {
+		fmt.Fprintf(w, `<details><summary><span class="c">%s</span><span class="o">Fold to %d lines</span></summary>`, printable.Count(len(rest), "more line", "more lines"), foldAfter)
+		codeLines(w, rest)
 		_, _ = w.WriteString("</details>")
 	}
 	_, _ = w.WriteString("</figure>\n")
 	return ast.WalkSkipChildren, nil
 }
 
-func codeLines(w util.BufWriter, lines []string, language string) {
-	_, _ = w.WriteString(`<pre tabindex="0"><code>`)
-	for _, line := range lines {
-		tag := ""
-		if language == "diff" && strings.HasPrefix(line, "+") {
-			tag = "ins"
-		} else if language == "diff" && strings.HasPrefix(line, "-") {
-			tag = "del"
-		}
-		text := html.EscapeString(line)
-		if tag != "" {
-			_, _ = w.WriteString("<" + tag + ">" + text + "</" + tag + ">\n")
-		} else {
-			_, _ = w.WriteString(text + "\n")
-		}
-	}
-	_, _ = w.WriteString("</code></pre>")
+func codeLines(w util.BufWriter, lines []string) {
+	_, _ = w.WriteString(`<pre tabindex="0"><code>` + html.EscapeString(strings.Join(lines, "\n")) + "\n</code></pre>")
 }
 
 // link writes a link whose address is shown after it. An image is a link to it, and what a browser should
@@ -247,43 +226,36 @@ func (nodes) link(w util.BufWriter, source []byte, node ast.Node, entering bool)
 	}
 	u, err := url.Parse(address)
 	opens := err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.User == nil
-	if entering {
-		if opens {
-			_, _ = w.WriteString(`<a href="` + html.EscapeString(string(util.URLEscape([]byte(address), false))) + `" rel="noopener noreferrer nofollow">`)
-		}
-		if node.Kind() == ast.KindImage {
-			_, _ = w.WriteString("Image: ")
-		}
-		_, _ = w.WriteString(html.EscapeString(label))
+	before, after, shown := html.EscapeString(label), "", address
+	if node.Kind() == ast.KindImage {
+		before = "Image: "
 	}
-	if !entering {
-		shown := address
-		if opens {
-			_, _ = w.WriteString("</a>")
-			shown = u.Host
-		}
-		if label == "" {
-			_, _ = w.WriteString(` <span class="at">(` + html.EscapeString(printable.Short(printable.Line(shown), 200)) + `)</span>`)
-		}
+	if opens {
+		before = `<a href="` + html.EscapeString(string(util.URLEscape([]byte(address), false))) + `" rel="noopener noreferrer nofollow">` + before
+		after, shown = "</a>", u.Host
 	}
-	return ast.WalkContinue, nil
+	if label == "" {
+		after += ` <span class="at">(` + html.EscapeString(printable.Short(printable.Line(shown), 200)) + `)</span>`
+	}
+	return around(w, entering, before, after)
 }
 
 func (nodes) table(w util.BufWriter, _ []byte, _ ast.Node, entering bool) (ast.WalkStatus, error) {
-	if entering {
-		_, _ = w.WriteString(`<div class="wide" tabindex="0" role="region" aria-label="Table"><table>` + "\n")
-	} else {
-		_, _ = w.WriteString("</table></div>\n")
-	}
-	return ast.WalkContinue, nil
+	return around(w, entering, `<div class="wide" tabindex="0" role="region" aria-label="Table"><table>`+"\n", "</table></div>\n")
 }
 
 func (nodes) task(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
-	if box := "☐ "; entering {
-		if node.(*extast.TaskCheckBox).IsChecked {
-			box = "☑ "
-		}
-		_, _ = w.WriteString(box)
+	if node.(*extast.TaskCheckBox).IsChecked {
+		return around(w, entering, "☑ ", "")
 	}
-	return ast.WalkContinue, nil
+	return around(w, entering, "☐ ", "")
+}
+
+// around writes what is before the contents of a node, and what is after them.
+func around(w util.BufWriter, entering bool, before, after string) (ast.WalkStatus, error) {
+	if !entering {
+		before = after
+	}
+	_, err := w.WriteString(before)
+	return ast.WalkContinue, err
 }

@@ -9,29 +9,31 @@ import (
 	"github.com/sequent-dev/sequent"
 )
 
-// maxProgram is the maximum number of bytes of all expressions together, and of
-// instructions of their programs.
-const maxProgram = 10_000
+// maxProgram is the maximum number of bytes and instructions of all expressions together.
+const maxProgram = 20_000
 
 // Expressions returns a finder for regular expressions in the syntax of RE2. It removes
 // the first group of a match that is not empty, or the whole match. Expressions that would
-// compile into more than 10,000 instructions are refused before they are compiled.
+// compile into too many instructions are refused before they are compiled.
 func Expressions(exprs []string) (Finder, error) {
-	bytes, budget := maxProgram, maxProgram
+	budget := maxProgram
 	compiled := make([]*regexp.Regexp, len(exprs))
 	for i, expr := range exprs {
-		if bytes -= len(expr); bytes < 0 {
-			return nil, tooLarge("have more than %d bytes")
+		tree, err := &syntax.Regexp{}, error(nil)
+		if budget -= len(expr); budget >= 0 {
+			if tree, err = syntax.Parse(expr, syntax.Perl); err == nil {
+				budget = spend(tree, budget)
+			}
 		}
-		tree, err := syntax.Parse(expr, syntax.Perl)
+		if budget < 0 {
+			return nil, sequent.Errorf(sequent.CodeLimitExceeded, "redact", "use fewer expressions, or smaller repetitions such as x{20}",
+				"the expressions are longer than %d bytes and instructions", maxProgram)
+		}
+		if err == nil {
+			compiled[i], err = regexp.Compile(expr)
+		}
 		if err != nil {
-			return nil, invalidExpression(err)
-		}
-		if budget = spend(tree, budget); budget < 0 {
-			return nil, tooLarge("compile into more than %d instructions")
-		}
-		if compiled[i], err = regexp.Compile(expr); err != nil {
-			return nil, invalidExpression(err)
+			return nil, &sequent.Error{Code: sequent.CodeInvalidQuery, Field: "redact", Msg: err.Error(), Fix: "use the syntax of Go's regular expressions, RE2"}
 		}
 	}
 	return func(ctx context.Context, text string, found func(secret, name string)) {
@@ -46,15 +48,6 @@ func Expressions(exprs []string) (Finder, error) {
 			}
 		}
 	}, nil
-}
-
-func tooLarge(what string) error {
-	return sequent.Errorf(sequent.CodeLimitExceeded, "redact", "use fewer expressions, or smaller repetitions such as x{20}",
-		"the expressions %s", fmt.Sprintf(what, maxProgram))
-}
-
-func invalidExpression(err error) error {
-	return &sequent.Error{Code: sequent.CodeInvalidQuery, Field: "redact", Msg: err.Error(), Fix: "use the syntax of Go's regular expressions, RE2"}
 }
 
 // spend returns what is left of a budget of instructions after an expression. It ends when

@@ -38,7 +38,7 @@ type Finding struct {
 // one has such a text. Time and memory are linear in the session.
 func Session(ctx context.Context, h sequent.Header, entries []sequent.Entry, finders ...Finder) (sequent.Header, []sequent.Entry, []Finding, error) {
 	r := &redaction{
-		masks: make(map[[2]string]string), taken: make(map[[2]string]int), counted: make(map[Finding]int), titles: make(map[string]string),
+		masks: make(map[[2]string]string), counted: make(map[Finding]int), titles: make(map[string]string),
 	}
 	r.pass(ctx, h, entries, func(_, text string) string {
 		for _, find := range finders {
@@ -86,7 +86,6 @@ func (r *redaction) add(secret, name string) {
 type redaction struct {
 	secrets dictionary
 	masks   map[[2]string]string // of names, such as labels of branches, by field and name
-	taken   map[[2]string]int    // by field and mask: how many names have it with a number
 	titles  map[string]string    // shortened beginnings of texts from which something was removed: what replaces them
 
 	findings []Finding
@@ -129,9 +128,8 @@ func (r *redaction) text(field, text string) string {
 	case "branch", "request.key", "id": // names: two of them stay two
 		name := [2]string{field, text}
 		if r.masks[name] == "" {
-			same := [2]string{field, out}
-			if r.taken[same]++; r.taken[same] > 1 {
-				out = fmt.Sprintf("%s %d", out, r.taken[same])
+			if n := len(r.masks); n > 0 {
+				out = fmt.Sprintf("%s %d", out, n+1)
 			}
 			r.masks[name] = out
 		}

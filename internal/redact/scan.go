@@ -9,7 +9,7 @@ import (
 )
 
 // secretRules are the rules of [Secrets].
-var secretRules = sync.OnceValue(func() []rule { return append(own(), known()...) })
+var secretRules = sync.OnceValue(func() []rule { return append(shapeless(), tabled()...) })
 
 // Secrets returns a finder of keys, tokens and passwords. Only the parts of a text around the words
 // of a rule are compared with its expression, in time that is linear in the text.
