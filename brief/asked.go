@@ -134,7 +134,7 @@ func Row(h sequent.Header) string {
 // planAsked adds the problem as it was first put, and what was put in its place, unless the session
 // has one thought, which the end shows. The first sentence of each is cut to a number of bytes.
 func (w *writer) planAsked(bytes int) {
-	problem, now := w.s.Asked()
+	problem, now := w.Session.Asked()
 	first := w.log[0]
 	switch {
 	case problem == "" || w.shown[1] && problem == first.Text:

@@ -41,14 +41,13 @@ func Write(ctx context.Context, s *sequent.Session, bytes int) (text string, lef
 
 // A writer collects what a brief may say and chooses from it.
 type writer struct {
-	ctx       context.Context
-	s         *sequent.Session
-	log       []sequent.Thought
-	standings []sequent.Standing
-	lines     []sequent.Line
-	items     []*item
-	shown     map[int]bool // thoughts that an item has, by Seq
-	room      int          // bytes of texts that are still divided into sentences
+	*findings.Reading
+	ctx   context.Context
+	log   []sequent.Thought
+	lines []sequent.Line
+	items []*item
+	shown map[int]bool // thoughts that an item has, by Seq
+	room  int          // bytes of texts that are still divided into sentences
 }
 
 // The sections of a brief, in order.
@@ -104,8 +103,8 @@ const (
 
 func newWriter(ctx context.Context, s *sequent.Session, bytes int) *writer {
 	return &writer{
-		ctx: ctx, s: s, room: 2*min(bytes, math.MaxInt32) + 2*longestSentence,
-		log: s.Thoughts(), standings: s.Standings(), lines: s.Lines(), shown: make(map[int]bool),
+		Reading: findings.Read(s), ctx: ctx, room: 2*min(bytes, math.MaxInt32) + 2*longestSentence,
+		log: s.Thoughts(), lines: s.Lines(), shown: make(map[int]bool),
 	}
 }
 
@@ -153,7 +152,7 @@ func (w *writer) put(it item) *item {
 
 // plan collects the items.
 func (w *writer) plan(bytes int) {
-	w.put(item{section: sectionHead, head: Head(w.s), pieces: []piece{{weight: weightEnd + 1}}})
+	w.put(item{section: sectionHead, head: Head(w.Session), pieces: []piece{{weight: weightEnd + 1}}})
 	if len(w.log) == 0 {
 		return
 	}
@@ -162,7 +161,6 @@ func (w *writer) plan(bytes int) {
 	w.planDecision()
 	w.planLines()
 	w.planNotes()
-	w.planFindings()
 	w.planWithdrawn()
 	most := bytes/40 + 1 // more items than fit
 	w.planThoughts(most)
@@ -186,15 +184,15 @@ func Head(s *sequent.Session) string {
 
 // planEnd says how the session ended, or where it stands.
 func (w *writer) planEnd() {
-	if text := w.s.Conclusion(); text != "" {
+	if text := w.Session.Conclusion(); text != "" {
 		w.add(item{section: sectionEnd, head: "conclusion:"}, text, weightEnd, weightEndMore, 2)
 	}
 	last := w.log[len(w.log)-1]
 	name := "stands at"
 	switch {
-	case w.s.State() == sequent.Completed && w.s.Conclusion() == "":
+	case w.Session.State() == sequent.Completed && w.Session.Conclusion() == "":
 		name = "conclusion"
-	case w.s.State() == sequent.Completed:
+	case w.Session.State() == sequent.Completed:
 		return
 	}
 	w.add(item{section: sectionEnd, head: name + " " + Name(last) + w.mark(last) + ":", seq: last.Seq}, last.Text, weightEnd, weightEndMore, 2)
@@ -216,7 +214,7 @@ func (w *writer) planDecision() {
 }
 
 func (w *writer) decision() (sequent.Thought, bool) {
-	decisions := w.s.Decisions()
+	decisions := w.Session.Decisions()
 	for _, d := range slices.Backward(decisions) {
 		if w.holds(d.Seq) {
 			return w.log[d.Seq-1], true
@@ -241,22 +239,20 @@ func (w *writer) decision() (sequent.Thought, bool) {
 }
 
 // holds reports whether a thought was not replaced.
-func (w *writer) holds(seq int) bool { return w.standings[seq-1].State != sequent.Superseded }
+func (w *writer) holds(seq int) bool { return w.Standings[seq-1].State != sequent.Superseded }
 
-// planFindings adds what the log shows and its author may have missed.
-func (w *writer) planFindings() {
-	texts := findings.Texts(w.s)
+// planNotes adds what people said, and what the log shows and its author may have missed.
+func (w *writer) planNotes() {
+	var all []string
+	for _, n := range w.Session.Notes() {
+		all = append(all, Note(w.log[n.Seq-1], n))
+	}
 	for _, t := range w.log {
-		for _, text := range texts[t.Seq] {
-			w.put(item{section: sectionNotes, pieces: []piece{{text: "look at " + Name(t) + ": " + text, weight: weightNote}}})
+		for _, text := range w.Found[t.Seq] {
+			all = append(all, "look at "+Name(t)+": "+text)
 		}
 	}
-}
-
-// planNotes adds what people said.
-func (w *writer) planNotes() {
-	for _, n := range w.s.Notes() {
-		text := Note(w.log[n.Seq-1], n)
+	for _, text := range all {
 		w.put(item{section: sectionNotes, pieces: []piece{{text: text, weight: weightNote}}})
 	}
 }
@@ -315,7 +311,7 @@ func (w *writer) planThoughts(most int) {
 		switch {
 		case t.Final: // the session was completed before
 			weight = weightFinal
-		case w.standings[t.Seq-1].State.GivenUp():
+		case w.Standings[t.Seq-1].State.GivenUp():
 			weight -= 5
 		}
 		w.add(item{section: sectionThoughts, head: Name(t) + w.mark(t), seq: t.Seq}, t.Text, weight, weight-decay, decay)

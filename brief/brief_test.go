@@ -113,7 +113,7 @@ func TestBrief(t *testing.T) {
 				}
 				return nil
 			},
-			`s completed, 4 thoughts
+			`s completed, 4 thoughts, 1 revision
 asked: Why is it slow?
 now: #3 Why is it slow at noon?
 conclusion #4: The batch job runs then.

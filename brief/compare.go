@@ -15,58 +15,46 @@ import (
 // of thoughts of their own that it does not show whole. It fails only if ctx is done.
 func Compare(ctx context.Context, s *sequent.Session, a, b string, bytes int) (text string, left int, err error) {
 	w := newWriter(ctx, s, bytes)
-	pathA, pathB := s.Path(a), s.Path(b)
+	one, other := s.Effective(a), s.Effective(b)
 	common := 0
-	for common < min(len(pathA), len(pathB)) && pathA[common].Seq == pathB[common].Seq {
+	for common < min(len(one), len(other)) && one[common].Seq == other[common].Seq {
 		common++
 	}
 	head := fmt.Sprintf("%s: %s and %s", s.ID(), Label(s, a), Label(s, b))
 	if common == 0 {
 		head += " have no thought in common"
 	} else {
-		head += " part at " + Name(pathA[common-1])
+		head += " part at " + Name(one[common-1].Thought)
 	}
 	w.put(item{section: sectionHead, head: head, pieces: []piece{{weight: weightEnd + 1}}})
-	own := w.planSide(1, a, pathA[common:])
-	own += w.planSide(2, b, pathB[common:])
+	one, other = one[common:], other[common:]
+	w.planSide(1, a, one)
+	w.planSide(2, b, other)
 	if err := w.choose(bytes); err != nil {
 		return "", 0, err
 	}
-	return w.text(), w.left(own), nil
+	return w.text(), w.left(len(one) + len(other)), nil
 }
 
-// planSide adds what a line has of its own, and returns the number of its thoughts.
-func (w *writer) planSide(section int, label string, path []sequent.Thought) (own int) {
-	line := w.lines[0]
-	for _, l := range w.lines {
-		if l.Label == label {
-			line = l
-		}
-	}
-	on := make(map[int]bool)
-	for _, t := range path {
-		on[t.Seq] = true
-	}
-	var holding []sequent.Thought
+// planSide adds what a line has of its own.
+func (w *writer) planSide(section int, label string, own []sequent.Step) {
+	head := w.line(w.Lines[label]) + ": " + printable.Count(len(own), "thought", "thoughts") + " of its own"
 	var replaced []string
-	for _, t := range path {
-		if st := w.standings[t.Seq-1]; st.State == sequent.Superseded && on[st.By] {
-			replaced = append(replaced, Name(t)+" → "+Name(w.log[st.By-1]))
-		} else {
-			holding = append(holding, t)
+	for _, step := range own {
+		for i, seq := range step.Replaced {
+			by := append(step.Replaced[i+1:len(step.Replaced):len(step.Replaced)], step.Seq)[0]
+			replaced = append(replaced, Name(w.log[seq-1])+" → "+Name(w.log[by-1]))
 		}
 	}
-	head := w.line(line) + ": " + printable.Count(len(holding), "thought", "thoughts") + " of its own"
 	if len(replaced) > 0 {
 		head += "; withdrawn: " + strings.Join(replaced, ", ")
 	}
 	w.put(item{section: section, head: head, pieces: []piece{{weight: weightEnd}}})
-	for i, t := range holding {
-		weight, rest := weightThought-float64(len(holding)-i)/2, weightThought-20
-		if i == len(holding)-1 {
+	for i, step := range own {
+		weight, rest := weightThought-float64(len(own)-i)/2, weightThought-20
+		if i == len(own)-1 {
 			weight, rest = weightLine, weightThought
 		}
-		w.add(item{section: section, head: "  " + Name(t) + w.mark(t), seq: t.Seq}, t.Text, weight, rest, 2)
+		w.add(item{section: section, head: "  " + Name(step.Thought) + w.mark(step.Thought), seq: step.Seq}, step.Text, weight, rest, 2)
 	}
-	return len(holding)
 }

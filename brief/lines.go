@@ -28,7 +28,7 @@ func (w *writer) planLines() {
 			head += " (replaces " + Name(w.log[end.Supersedes-1]) + ")"
 		}
 		if !w.holds(end.Seq) {
-			head += ", replaced by " + Name(w.log[w.standings[end.Seq-1].By-1])
+			head += ", replaced by " + Name(w.log[w.Standings[end.Seq-1].By-1])
 		}
 		if !w.holds(end.Seq) || w.shown[end.Seq] {
 			w.put(item{section: sectionLines, head: head, pieces: []piece{{weight: weightLine}}})
@@ -47,7 +47,7 @@ func (w *writer) planLines() {
 
 // line describes a line without its end.
 func (w *writer) line(l sequent.Line) string {
-	text := Label(w.s, l.Label)
+	text := Label(w.Session, l.Label)
 	if l.Origin > 0 {
 		text += " from " + Name(w.log[l.Origin-1])
 	}

@@ -67,7 +67,7 @@ func (w *writer) mark(t sequent.Thought) string {
 	} else if t.Revision {
 		marks = append(marks, "revision")
 	}
-	switch st := w.standings[t.Seq-1]; st.State {
+	switch st := w.Standings[t.Seq-1]; st.State {
 	case sequent.Superseded:
 		marks = append(marks, "replaced by "+Name(w.log[st.By-1]))
 	case sequent.Disputed, sequent.OnRejected, sequent.OnUndecided:

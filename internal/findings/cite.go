@@ -135,7 +135,7 @@ func (l *log) cited(sentence string, m []int, t *sequent.Thought) int {
 			}
 			label = prefix
 		}
-		if !introducing().MatchString(sentence[:m[2]]) || rank().MatchString(sentence[m[1]:]) || other().MatchString(sentence[:m[2]]) || l.isOther(digits) {
+		if !introducing().MatchString(sentence[:m[2]]) || rank().MatchString(sentence[m[1]:]) || other().MatchString(sentence[:m[2]]) {
 			return 0
 		}
 	}
@@ -151,33 +151,4 @@ func (l *log) cited(sentence string, m []int, t *sequent.Thought) int {
 		}
 	}
 	return 0
-}
-
-// isOther reports whether a text of the session gives a number to an issue or the like, or there is too much to look at.
-func (l *log) isOther(digits string) bool {
-	if l.others == nil {
-		l.others = make(map[string]bool)
-		for i := range l.thoughts {
-			text := l.thoughts[i].Text
-			for at := strings.IndexByte(text, '#'); at >= 0 && l.room > 0; l.room-- {
-				if other().MatchString(text[max(0, at-around):at]) {
-					l.others[leadingDigits(text[at+1:])] = true
-				}
-				next := strings.IndexByte(text[at+1:], '#')
-				if next < 0 {
-					break
-				}
-				at += 1 + next
-			}
-		}
-	}
-	return l.others[digits] || l.room <= 0
-}
-
-func leadingDigits(text string) string {
-	i := strings.IndexFunc(text, func(r rune) bool { return r < '0' || r > '9' })
-	if i < 0 {
-		i = len(text)
-	}
-	return text[:i]
 }

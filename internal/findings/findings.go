@@ -108,12 +108,11 @@ type log struct {
 	numbered  map[int][]int // Seqs by number
 	revisions map[int][]int // Seqs of what replaces a thought
 	decisions map[int][]sequent.Decision
-	decided   map[string]int  // Seq of the first decision about a line
-	disputed  map[int]bool    // Seqs of what a person says is wrong, and nothing has answered
-	others    map[string]bool // numbers that some text gives to an issue or the like; nil until they are needed
-	hashes    map[int]uint64  // as words returns them
-	room      int             // citations that are still looked at
-	work      int             // lines that are still climbed
+	decided   map[string]int // Seq of the first decision about a line
+	disputed  map[int]bool   // Seqs of what a person says is wrong, and nothing has answered
+	hashes    map[int]uint64 // as words returns them
+	room      int            // citations that are still looked at
+	work      int            // lines that are still climbed
 }
 
 // Bounds, so that no log takes long. Beyond them something is missed.
