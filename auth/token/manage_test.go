@@ -111,10 +111,21 @@ func TestGrants(t *testing.T) {
 		if who, err := f.Identify(t.Context(), secrets[1]); err != nil || who.Scope != auth.Read || who.Subject != "bob" {
 			t.Errorf("got %+v, %v", who, err)
 		}
+		for i, g := range grants { // so long counts what a token has made
+			if got, err := f.Until(t.Context(), ID(secrets[i]), day); err != nil || !got.Equal(g.Expires) {
+				t.Errorf("until %v, %v; want %v", got, err, g.Expires)
+			}
+		}
 		time.Sleep(48 * time.Hour)
 		_, err = f.Identify(t.Context(), secrets[1])
 		if e, ok := errors.AsType[*auth.InvalidError](err); !ok || !strings.HasPrefix(e.Reason, "the token expired at ") {
 			t.Errorf("got %v", err)
+		}
+		for _, id := range []string{ID(secrets[1]), "", "https://login.example.com"} {
+			_, err := f.Until(t.Context(), id, day)
+			if _, invalid := errors.AsType[*auth.InvalidError](err); !invalid {
+				t.Errorf("%q: %v", id, err)
+			}
 		}
 		if revoked, err := Revoke(path, ID(secrets[1])); err != nil || len(revoked) != 1 {
 			t.Errorf("got %v, %v", revoked, err)

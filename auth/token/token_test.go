@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -204,25 +203,6 @@ func TestReload(t *testing.T) {
 		time.Sleep(time.Second)
 		want("an empty file", "a", "")
 	})
-}
-
-func TestConcurrentUse(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "tokens")
-	write(t, path, "alice:"+hashOf("a"))
-	f := open(t, Config{Path: path})
-	f.interval = 0
-	var wg sync.WaitGroup
-	for range 8 {
-		wg.Go(func() {
-			for range 50 {
-				if got, err := subjectOf(t, f, "a"); got != "alice" || err != nil {
-					t.Errorf("Subject = %q, %v; want alice", got, err)
-				}
-			}
-		})
-	}
-	wg.Wait()
 }
 
 func open(t *testing.T, cfg Config) *File {

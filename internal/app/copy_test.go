@@ -6,7 +6,6 @@ import (
 	"maps"
 	"math/rand/v2"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -128,80 +127,6 @@ func TestCopy(t *testing.T) {
 	}
 }
 
-func TestCopyOnceMore(t *testing.T) {
-	t.Parallel()
-	think := func(s sequent.Store, id string, texts ...string) {
-		t.Helper()
-		for _, text := range texts {
-			if _, err := sequent.New(sequent.Config{Store: s}).Ensure(t.Context(), sequent.ID(id), func(c *sequent.Change) error {
-				_, err := c.Append(sequent.Draft{Number: c.Session().Len() + 1, Total: 9, Text: text})
-				return err
-			}); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	from, to := sequent.NewMemoryStore(), sequent.NewMemoryStore()
-	for _, id := range []string{"same", "more", "ahead", "parted", "gone", "begun anew", "labelled"} {
-		think(from, id, "one", "two")
-	}
-	think(to, "other", "one")
-	think(from, "other", "two")
-	copyAll(t, from, to)
-	local := sequent.New(sequent.Config{Store: from})
-	think(from, "more", "three", "four")
-	think(to, "ahead", "three")
-	think(from, "parted", "three", "four")
-	think(to, "parted", "else")
-	think(from, "new", "one")
-	if err := local.Delete(t.Context(), "gone"); err != nil {
-		t.Fatal(err)
-	}
-	if err := local.Delete(t.Context(), "begun anew"); err != nil {
-		t.Fatal(err)
-	}
-	think(from, "begun anew", "uno")
-	if _, err := local.Update(t.Context(), "labelled", func(c *sequent.Change) error { c.SetLabel("k", "v"); return nil }); err != nil {
-		t.Fatal(err)
-	}
-	past := time.Now().Add(-time.Hour)
-	if _, err := local.Ensure(t.Context(), "expired", func(c *sequent.Change) error {
-		c.ExpireAt(past)
-		_, err := c.Append(sequent.Draft{Number: 1, Total: 1, Text: "x", Final: true})
-		return err
-	}); err != nil {
-		t.Fatal(err)
-	}
-	for range 2 {
-		sum, told := copyAll(t, from, to)
-		failed := map[sequent.ID]bool{}
-		for _, s := range told {
-			if s.Outcome == archive.Failed {
-				failed[s.Key.ID] = sequent.CodeOf(s.Err) == sequent.CodeSessionExists
-			}
-		}
-		if sum[archive.Failed] != 3 || !failed["parted"] || !failed["begun anew"] || !failed["other"] {
-			t.Errorf("copied: %+v, failed %v", sum, failed)
-		}
-	}
-	for id, want := range map[string]string{
-		"same": "one two", "more": "one two three four", "ahead": "one two three", "parted": "one two else", "gone": "one two",
-		"begun anew": "one two", "new": "one", "other": "one", "labelled": "one two", "expired": "",
-	} {
-		_, log, _ := to.Load(t.Context(), sequent.Key{ID: sequent.ID(id)}, sequent.Position{})
-		var texts []string
-		for _, th := range sequent.Thoughts(log) {
-			texts = append(texts, th.Text)
-		}
-		if got := strings.Join(texts, " "); got != want {
-			t.Errorf("%q is %q, want %q", id, got, want)
-		}
-	}
-	if h, _, _ := to.Load(t.Context(), sequent.Key{ID: "labelled"}, sequent.Position{}); h.Labels["k"] != "v" {
-		t.Errorf("the label is not copied: %+v", h)
-	}
-}
-
 // A copy that was stopped between any two commits continues there.
 func TestCopyIsStopped(t *testing.T) {
 	t.Parallel()
@@ -236,34 +161,6 @@ type onlyOnce struct {
 func (o *onlyOnce) Commit(ctx context.Context, batch []*sequent.Write) error {
 	defer o.then()
 	return o.Store.Commit(ctx, batch)
-}
-
-// Copiers at the same time do not get in each other's way.
-func TestCopyTogether(t *testing.T) {
-	t.Parallel()
-	from, to := sequent.NewMemoryStore(), sequent.NewMemoryStore()
-	fill(t, from, rand.New(rand.NewPCG(9, 10)), 60, long)
-	sums := []count{{}, {}, {}}
-	var wg sync.WaitGroup
-	for i := range sums {
-		wg.Go(func() {
-			if err := copySessions(t.Context(), from, to, func(r archive.Result) { sums[i][r.Outcome]++ }); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	wg.Wait()
-	sessions, _ := same(t, from, to)
-	added := 0
-	for _, sum := range sums {
-		added += sum[archive.Added]
-		if sum[archive.Failed]+sum[archive.Extended] > 0 || sum[archive.Added]+sum[archive.Unchanged] != sessions {
-			t.Errorf("one copied %+v, want %d sessions", sum, sessions)
-		}
-	}
-	if added != sessions {
-		t.Errorf("together they copied %d sessions, want %d", added, sessions)
-	}
 }
 
 // What is thought while it is copied comes with it or with the next run, and

@@ -17,7 +17,10 @@ import (
 // opens returns a store that is closed at the end of the test.
 func opens(t *testing.T, store string) sequent.Store {
 	t.Helper()
-	a := openAt(t, store, 0)
+	a, err := Open(t.Context(), Config{Store: store})
+	if err != nil {
+		t.Fatal(err)
+	}
 	t.Cleanup(func() {
 		if err := a.Close(); err != nil {
 			t.Error(err)

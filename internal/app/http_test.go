@@ -1,13 +1,11 @@
 package app
 
 import (
-	"context"
 	"errors"
 	"io"
 	"log/slog"
 	"net"
 	"net/http"
-	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -15,7 +13,6 @@ import (
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/auth/token"
-	"github.com/sequent-dev/sequent/internal/diagnosis"
 )
 
 func TestHTTPConfig(t *testing.T) {
@@ -95,17 +92,8 @@ func TestURLOf(t *testing.T) {
 func TestServeHTTP(t *testing.T) {
 	t.Parallel()
 	for _, name := range (Config{}).Names() {
-		ctx, stop := context.WithCancel(t.Context())
-		ready, done := make(chan string, 1), make(chan error, 1)
-		a, err := Open(ctx, Config{Store: "memory", Dialect: name, StoragePath: t.TempDir(), Vault: t.TempDir(), HTTP: HTTPConfig{
-			Addr: "127.0.0.1:0", Ready: func(url string) { ready <- url },
-		}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		go func() { done <- a.ServeHTTP(ctx) }()
-		url := <-ready
-		res, err := http.Get(strings.TrimSuffix(url, "/mcp") + "/nosuch")
+		_, url, stop := serving(t, Config{Store: "memory", Dialect: name, StoragePath: t.TempDir(), Vault: t.TempDir()})
+		res, err := http.Get(url + "/nosuch")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -120,12 +108,6 @@ func TestServeHTTP(t *testing.T) {
 			}
 		}
 		stop()
-		if err := <-done; err != nil {
-			t.Errorf("ServeHTTP = %v", err)
-		}
-		if err := a.Close(); err != nil {
-			t.Error(err)
-		}
 	}
 }
 
@@ -134,19 +116,10 @@ func TestServeHTTP(t *testing.T) {
 func TestTrustedProxies(t *testing.T) {
 	t.Parallel()
 	for trusted, want := range map[string]string{"127.0.0.0/8": "415 429 415 429", "10.0.0.1": "415 429 429 429"} {
-		ctx, stop := context.WithCancel(t.Context())
-		ready, done := make(chan string, 1), make(chan error, 1)
-		a, err := Open(ctx, Config{Store: "memory", HTTP: HTTPConfig{
-			Addr: "127.0.0.1:0", Rate: 1e-3, Burst: 1, TrustedProxies: []string{trusted}, Ready: func(url string) { ready <- url },
-		}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		go func() { done <- a.ServeHTTP(ctx) }()
-		url := <-ready
+		_, url, stop := serving(t, Config{Store: "memory", HTTP: HTTPConfig{Rate: 1e-3, Burst: 1, TrustedProxies: []string{trusted}}})
 		var got []string
 		for _, client := range []string{"192.0.2.1", "192.0.2.1", "192.0.2.2", "192.0.2.1"} {
-			req, err := http.NewRequest(http.MethodPost, url, strings.NewReader("{}"))
+			req, err := http.NewRequest(http.MethodPost, url+"/mcp", strings.NewReader("{}"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -162,49 +135,5 @@ func TestTrustedProxies(t *testing.T) {
 			t.Errorf("with the trusted proxy %s: got %s, want %s", trusted, got, want)
 		}
 		stop()
-		if err := <-done; err != nil {
-			t.Errorf("ServeHTTP = %v", err)
-		}
-		if err := a.Close(); err != nil {
-			t.Error(err)
-		}
-	}
-}
-
-func TestDiagnoseTokens(t *testing.T) {
-	home := t.TempDir()
-	for _, v := range []string{"HOME", "USERPROFILE", "XDG_DATA_HOME", "LocalAppData"} {
-		t.Setenv(v, home)
-	}
-	if got, err := DiagnoseTokens(""); err != nil || got != nil {
-		t.Errorf("without a file: got %v, %v", got, err)
-	}
-	path := filepath.Join(home, "tokens")
-	status := func(path string, want diagnosis.Status, detail string) {
-		t.Helper()
-		got, err := DiagnoseTokens(path)
-		if err != nil || len(got) != 1 || got[0].Status != want || !strings.Contains(got[0].Detail, detail) || want != diagnosis.OK && got[0].Fix == "" {
-			t.Errorf("got %+v, %v; want %s and %q", got, err, want, detail)
-		}
-	}
-	status(path, diagnosis.Fail, path)
-	write := func(text string, mode os.FileMode) {
-		t.Helper()
-		if err := errors.Join(os.WriteFile(path, []byte(text), mode), os.Chmod(path, mode)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	write("# none\n", 0o600)
-	status(path, diagnosis.Warn, "0 tokens")
-	write("alice:secret\n", 0o600)
-	status(path, diagnosis.Fail, "line 1")
-	write("", 0o600)
-	if _, _, err := token.Add(path, token.Info{Subject: "alice"}); err != nil {
-		t.Fatal(err)
-	}
-	status(path, diagnosis.OK, "1 token of 1 subject")
-	if runtime.GOOS != "windows" {
-		write("", 0o644)
-		status(path, diagnosis.Fail, "0644")
 	}
 }

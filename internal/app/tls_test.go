@@ -1,7 +1,6 @@
 package app
 
 import (
-	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -56,20 +55,8 @@ func TestTLS(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	first := writeCertificate(t, dir, 1)
-	ready := make(chan string, 1)
-	cfg := HTTPConfig{
-		Addr: "127.0.0.1:0", TLSCert: filepath.Join(dir, "cert.pem"), TLSKey: filepath.Join(dir, "key.pem"),
-		Ready: func(url string) { ready <- url },
-	}
-	a, err := Open(t.Context(), Config{Store: filepath.Join(dir, "sequent.db"), HTTP: cfg})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = a.Close() })
-	ctx, stop := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- a.ServeHTTP(ctx) }()
-	url := <-ready
+	cfg := HTTPConfig{TLSCert: filepath.Join(dir, "cert.pem"), TLSKey: filepath.Join(dir, "key.pem")}
+	_, url, _ := serving(t, Config{Store: "memory", HTTP: cfg})
 	if !strings.HasPrefix(url, "https://127.0.0.1:") {
 		t.Errorf("got the URL %s", url)
 	}
@@ -78,7 +65,7 @@ func TestTLS(t *testing.T) {
 		pool := x509.NewCertPool()
 		pool.AddCert(trusted)
 		client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}, DisableKeepAlives: true}}
-		response, err := client.Get(strings.TrimSuffix(url, "/mcp") + "/healthz")
+		response, err := client.Get(url + "/healthz")
 		if err != nil {
 			return 0
 		}
@@ -103,10 +90,6 @@ func TestTLS(t *testing.T) {
 	time.Sleep(2 * certificateInterval)
 	if n := serial(second); n != 2 {
 		t.Errorf("with a broken key: got the certificate %d", n)
-	}
-	stop()
-	if err := <-ended; err != nil {
-		t.Error(err)
 	}
 	for _, bad := range []HTTPConfig{{Addr: "0", TLSCert: cfg.TLSCert}, {Addr: "0", TLSCert: cfg.TLSCert, TLSKey: cfg.TLSKey}, {Addr: "0", TLSCert: dir, TLSKey: cfg.TLSKey}} {
 		if _, err := bad.open(nil); err == nil {

@@ -102,17 +102,6 @@ func TestSearchByMeaning(t *testing.T) {
 	if first, second := strings.Index(got, "memory://moggy.md"), strings.Index(got, "memory://cat.md"); first < 0 || second < first {
 		t.Errorf("by meaning: %s", got)
 	}
-	if got := call(d, "search_memories", `{"query": "moggy"}`); !strings.Contains(got, "memory://moggy.md") || !strings.Contains(got, "meaning") {
-		t.Errorf("hybrid: %s", got)
-	}
-
-	service.Close()
-	if got := call(d, "search_memories", `{"query": "petrol"}`); !strings.Contains(got, "memory://car.md") || !strings.Contains(got, "⚠️ the embedding model did not answer") {
-		t.Errorf("without the service: %s", got)
-	}
-	if got := call(d, "search_memories", `{"query": "petrol", "mode": "Semantic"}`); !strings.HasPrefix(got, "ERROR: EMBEDDINGS_FAILED") {
-		t.Errorf("by meaning without the service: %s", got)
-	}
 
 	clear(env)
 	d = open()

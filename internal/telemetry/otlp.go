@@ -47,15 +47,8 @@ func (p pair) MarshalJSON() ([]byte, error) {
 }
 
 func anyValue(v attribute.Value) object {
-	switch v.Type() {
-	case attribute.INT64:
+	if v.Type() == attribute.INT64 {
 		return object{"intValue": strconv.FormatInt(v.AsInt64(), 10)}
-	case attribute.STRINGSLICE:
-		var list []object
-		for _, s := range v.AsStringSlice() {
-			list = append(list, object{"stringValue": s})
-		}
-		return object{"arrayValue": object{"values": list}}
 	}
 	return object{"stringValue": v.String()}
 }

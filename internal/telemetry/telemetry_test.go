@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"iter"
 	"log/slog"
@@ -46,9 +45,6 @@ type (
 		Key   string
 		Value struct {
 			StringValue, IntValue string
-			ArrayValue            *struct {
-				Values []struct{ StringValue string }
-			}
 		}
 	}
 	spanMessage struct {
@@ -140,11 +136,7 @@ func (r *receiver) span(t *testing.T, name string) spanMessage {
 func attributes(all []keyValue) string {
 	var out []string
 	for _, a := range all {
-		value := cmp.Or(a.Value.StringValue, a.Value.IntValue)
-		if list := a.Value.ArrayValue; list != nil {
-			value = fmt.Sprint(list.Values)
-		}
-		out = append(out, a.Key+"="+value)
+		out = append(out, a.Key+"="+cmp.Or(a.Value.StringValue, a.Value.IntValue))
 	}
 	slices.Sort(out)
 	return strings.Join(out, " ")
