@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"strings"
 	"sync"
 
@@ -37,9 +36,6 @@ func (w *writer) client(name string) (llm.Model, error) {
 	defer w.mu.Unlock()
 	if c := w.clients[cfg.Model]; c != nil {
 		return c, nil
-	}
-	if w.telemetry != nil {
-		cfg.Transport = telemetry.Transport(http.DefaultTransport)
 	}
 	client, err := openai.New(cfg)
 	if err != nil {

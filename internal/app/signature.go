@@ -41,7 +41,7 @@ func ReadPublicKey(file string) (ed25519.PublicKey, error) {
 }
 
 func readKey[K any](file, kind string, parse func([]byte) (any, error)) (key K, err error) {
-	data, err := readSmall(file)
+	data, err := os.ReadFile(file)
 	if err != nil {
 		return key, err
 	}
@@ -55,19 +55,6 @@ func readKey[K any](file, kind string, parse func([]byte) (any, error)) (key K, 
 		return key, fmt.Errorf("%s is not an Ed25519 key: make one with openssl genpkey -algorithm ed25519", file)
 	}
 	return key, nil
-}
-
-// readSmall reads a small regular file.
-func readSmall(file string) ([]byte, error) {
-	const limit = 64 << 10
-	info, err := os.Stat(file)
-	switch {
-	case err != nil:
-		return nil, err
-	case !info.Mode().IsRegular() || info.Size() > limit:
-		return nil, fmt.Errorf("%s is not a file of at most %d bytes, as keys and signatures are", file, limit)
-	}
-	return os.ReadFile(file)
 }
 
 // SignFile writes the signature of a file beside it, with the file's mode.
@@ -94,7 +81,7 @@ func SignFile(file string, key ed25519.PrivateKey) error {
 
 // VerifyFile returns nil if the signature beside a file is of a key and of this file.
 func VerifyFile(file string, key ed25519.PublicKey) error {
-	signature, err := readSmall(file + signatureExtension)
+	signature, err := os.ReadFile(file + signatureExtension)
 	if errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("there is no signature %s", file+signatureExtension)
 	}

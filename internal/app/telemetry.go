@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"log/slog"
 	"net/http"
 	"time"
 
@@ -21,8 +20,7 @@ type TelemetryConfig struct {
 	Getenv func(string) string
 }
 
-// startTelemetry starts what the configuration turns on. Log lines of requests then name
-// their trace.
+// startTelemetry starts what the configuration turns on.
 func (a *App) startTelemetry(ctx context.Context) (err error) {
 	cfg := a.config.Telemetry
 	if cfg.Prometheus != "" {
@@ -39,9 +37,6 @@ func (a *App) startTelemetry(ctx context.Context) (err error) {
 	})
 	if err != nil {
 		return usage("telemetry cannot be started: "+err.Error(), "check the variables OTEL_…")
-	}
-	if a.telemetry != nil {
-		a.logger = slog.New(telemetry.LogHandler(a.logger.Handler()))
 	}
 	return nil
 }
@@ -73,7 +68,7 @@ func (a *App) servePrometheus(ctx context.Context) (stop func(), err error) {
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(30 * time.Second))
 		page.ServeHTTP(w, r)
 	})
-	base, _, stop, err := a.serveHere(ctx, a.metrics, mux)
+	base, stop, err := a.serveHere(ctx, a.metrics, mux)
 	if err == nil {
 		a.logger.InfoContext(ctx, "serving metrics for Prometheus", "url", base+"/metrics")
 	}

@@ -25,7 +25,7 @@ type ViewConfig struct {
 // View serves the viewer on this machine to those who have its key, until ctx is done.
 func (a *App) View(ctx context.Context, cfg ViewConfig) error {
 	key := web.NewKey()
-	base, ended, stop, err := a.serveHere(ctx, cmp.Or(cfg.Addr, "127.0.0.1:0"), web.New(web.Config{
+	base, stop, err := a.serveHere(ctx, cmp.Or(cfg.Addr, "127.0.0.1:0"), web.New(web.Config{
 		Engine: a.Engine, Gate: new(admission.Gate), Limiter: limits.New(limits.Config{Logger: a.logger}),
 		Key: key, Version: a.config.Version, Logger: a.logger, Ending: ctx, Commands: cfg.Commands,
 	}))
@@ -34,34 +34,27 @@ func (a *App) View(ctx context.Context, cfg ViewConfig) error {
 	}
 	defer stop()
 	cfg.Ready(base, key)
-	select {
-	case err := <-ended:
-		return err
-	case <-ctx.Done():
-		return nil
-	}
+	<-ctx.Done()
+	return nil
 }
 
 // serveHere serves requests on an address of this machine until stop is called, which gives those that
 // have begun two seconds. It returns the URL of the server.
-func (a *App) serveHere(ctx context.Context, addr string, handler http.Handler) (base string, ended <-chan error, stop func(), err error) {
+func (a *App) serveHere(ctx context.Context, addr string, handler http.Handler) (base string, stop func(), err error) {
 	listener, err := listen(ctx, addr)
 	if err != nil {
-		return "", nil, nil, err
+		return "", nil, err
 	}
 	server := &http.Server{
 		Handler: handler, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 64 << 10,
 		ErrorLog: slog.NewLogLogger(a.logger.Handler(), slog.LevelDebug),
 	}
-	served := make(chan error, 1)
 	go func() {
-		err := server.Serve(listener)
-		if !errors.Is(err, http.ErrServerClosed) {
-			a.logger.Warn("cannot serve any longer", "address", addr, "error", err)
+		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			a.logger.Error("cannot serve any longer", "address", addr, "error", err)
 		}
-		served <- err
 	}()
-	return "http://" + listener.Addr().String(), served, func() {
+	return "http://" + listener.Addr().String(), func() {
 		ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 		defer cancel()
 		if server.Shutdown(ending) != nil {

@@ -4,13 +4,11 @@ import (
 	"cmp"
 	"context"
 	"iter"
-	"net/http"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/metric"
-	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/sequent-dev/sequent/llm"
@@ -72,15 +70,4 @@ func (m *model) end(ctx context.Context, span trace.Span, took time.Duration, re
 			span.SetAttributes(attribute.Int("gen_ai.usage."+kind+"_tokens", n))
 		}
 	}
-}
-
-// Transport returns a transport that passes the trace context on to the service of a model.
-func Transport(next http.RoundTripper) http.RoundTripper { return transport{next} }
-
-type transport struct{ next http.RoundTripper }
-
-func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
-	r = r.Clone(r.Context())
-	propagation.TraceContext{}.Inject(r.Context(), propagation.HeaderCarrier(r.Header))
-	return t.next.RoundTrip(r)
 }
