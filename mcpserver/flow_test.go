@@ -133,18 +133,6 @@ func TestShutdownStopsCallsThatTakeTooLong(t *testing.T) {
 	})
 }
 
-func TestShutdownOfAnIdleServer(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s, _, _ := testServer(t)
-		p := dial(t, s)
-		p.open()
-		p.cancel()
-		p.ended()
-		_ = p.in.Close()
-	})
-}
-
 func TestShutdownDoesNotWaitForAClientThatDoesNotRead(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

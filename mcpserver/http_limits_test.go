@@ -62,7 +62,7 @@ func newHeavyHouse(t *testing.T, caps Limits) *heavyHouse {
 	}
 	var err error
 	x.h, err = NewHTTP(HTTPConfig{
-		Servers: []*Server{New(Config{Dialect: d})}, Limits: caps, Auth: twoPeople{},
+		Servers: []*Server{New(Config{Dialect: d})}, Limits: caps, Auth: testAuth,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -2,6 +2,7 @@ package mcpserver
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -11,7 +12,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/sequent-dev/sequent/auth"
 	"github.com/sequent-dev/sequent/mcpserver/internal/mcptest"
 )
 
@@ -190,7 +190,7 @@ func TestHeartbeat(t *testing.T) {
 func TestRate(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		i := newInside(t, HTTPConfig{Rate: 10, Burst: 20, Auth: twoPeople{}})
+		i := newInside(t, HTTPConfig{Rate: 10, Burst: 20, Auth: testAuth})
 		visit := func(from, token string) int {
 			return i.send(from, http.MethodPost, "none", token, ping).Code
 		}
@@ -265,31 +265,27 @@ func FuzzHTTP(f *testing.F) {
 	})
 }
 
-// twoPeople is an Authenticator.
-type twoPeople struct{}
-
-func (twoPeople) Identify(_ context.Context, token string) (auth.Identity, error) {
-	subject := map[string]string{"token-a": "alice", "token-a2": "alice", "token-b": "bob"}[token]
-	if subject == "" {
-		return auth.Identity{}, auth.ErrUnknown
-	}
-	return auth.Identity{Subject: subject, Scope: auth.Write}, nil
-}
-
-func TestNewHTTPRefuses(t *testing.T) {
+// What cannot be published is found at once.
+func TestNewRefuses(t *testing.T) {
 	t.Parallel()
 	s := New(Config{Dialect: mcptest.New().Dialect()})
 	if _, err := NewHTTP(HTTPConfig{Servers: []*Server{s}, Origins: []string{"example.com"}}); err == nil {
 		t.Error("an origin without scheme is accepted")
 	}
-	for name, servers := range map[string][]*Server{"none": nil, "two": {s, s}} {
-		func() {
-			defer func() {
-				if recover() == nil {
-					t.Errorf("NewHTTP took %s servers, want a panic", name)
-				}
-			}()
-			_, _ = NewHTTP(HTTPConfig{Servers: servers})
+	refused := func(what string, f func()) {
+		defer func() {
+			if recover() == nil {
+				t.Errorf("%s is taken, want a panic", what)
+			}
 		}()
+		f()
+	}
+	for _, servers := range [][]*Server{nil, {s, s}} {
+		refused(fmt.Sprint(len(servers), " servers"), func() { _, _ = NewHTTP(HTTPConfig{Servers: servers}) })
+	}
+	for _, uri := range []string{"notes://all", "notes://{a}/{b}", "notes://{}", "notes://{a"} {
+		d := mcptest.New().Dialect()
+		d.Templates[0].URI = uri
+		refused(uri, func() { New(Config{Dialect: d}) })
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/sequent-dev/sequent/dialect"
 	"github.com/sequent-dev/sequent/tool"
@@ -58,30 +60,25 @@ func work(id int, meta string, modern bool) string {
 
 func TestProgressOnStdio(t *testing.T) {
 	t.Parallel()
-	{
-		for _, modern := range []bool{false, true} {
-			t.Run(fmt.Sprintf("modern=%t", modern), func(t *testing.T) {
-				t.Parallel()
-				var left func(string, float64, float64)
-				p := dial(t, workshop(&left))
-				p.open()
-				for i, token := range []string{`"a"`, `7`, `9007199254740993`, `"\u0041"`, `7`} {
-					p.send(work(i, `"progressToken":`+token, modern))
-					for _, want := range reports(token) {
-						p.want(want)
-					}
-					if got := p.line(); !strings.Contains(got, `"text":"asked"`) {
-						t.Errorf("after the reports came %s", got)
-					}
-					left("late", 100, 100)
-				}
-				for _, meta := range []string{``, `"progressToken":null`, `"progressToken":{}`} {
-					p.send(work(9, meta, modern))
-					if got := p.line(); !strings.Contains(got, `"text":"unasked"`) {
-						t.Errorf("to a call with _meta %s came %s", meta, got)
-					}
-				}
-			})
+	for _, modern := range []bool{false, true} {
+		var left func(string, float64, float64)
+		p := dial(t, workshop(&left))
+		p.open()
+		for i, token := range []string{`"a"`, `7`, `9007199254740993`, `"\u0041"`, `7`} {
+			p.send(work(i, `"progressToken":`+token, modern))
+			for _, want := range reports(token) {
+				p.want(want)
+			}
+			if got := p.line(); !strings.Contains(got, `"text":"asked"`) {
+				t.Errorf("after the reports came %s", got)
+			}
+			left("late", 100, 100)
+		}
+		for _, meta := range []string{``, `"progressToken":null`, `"progressToken":{}`} {
+			p.send(work(9, meta, modern))
+			if got := p.line(); !strings.Contains(got, `"text":"unasked"`) {
+				t.Errorf("to a call with _meta %s came %s", meta, got)
+			}
 		}
 	}
 }
@@ -119,4 +116,52 @@ func TestProgressOverHTTP(t *testing.T) {
 		}
 		w.want(head+"\n"+work(1, ``, modern), http.StatusOK, `"unasked"`)
 	}
+}
+
+// The text that a call produces reaches the client whole, in at most ten notifications a second, before the reply.
+//
+// covers: 002/future-streaming
+func TestText(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var said strings.Builder
+		p := dial(t, New(Config{Dialect: dialect.Dialect{Name: "typist", Tools: []tool.Tool{{
+			Spec: tool.Spec{Name: "work", InputSchema: json.RawMessage(`{"type":"object"}`)},
+			Call: func(_ context.Context, c tool.Call) (tool.Reply, error) {
+				c.Progress("waiting", 0, 0)
+				for i := range 300 {
+					piece := fmt.Sprintf("word <%d> 語\n", i)
+					said.WriteString(piece)
+					c.Text(piece)
+					time.Sleep(3 * time.Millisecond)
+				}
+				return tool.Reply{Text: "asked"}, nil
+			},
+		}}}}))
+		p.open()
+		p.send(work(1, `"progressToken":"a"`, true))
+		var heard strings.Builder
+		n, last := 0, -1.0
+		for line := p.line(); !strings.Contains(line, `"asked"`); line = p.line() {
+			var m struct {
+				Params struct {
+					Meta     map[string]bool `json:"_meta"`
+					Progress float64
+					Message  string
+				}
+			}
+			if err := json.Unmarshal([]byte(line), &m); err != nil || m.Params.Progress <= last {
+				t.Fatalf("after progress %v came %s, %v", last, line, err)
+			}
+			if last = m.Params.Progress; m.Params.Meta["dev.sequent/text"] {
+				n++
+				heard.WriteString(m.Params.Message)
+			}
+		}
+		if heard.String() != said.String() || n < 9 || n > 11 {
+			t.Errorf("in %d notifications came %d bytes of text, want %d in 0.9 seconds", n, heard.Len(), said.Len())
+		}
+		_ = p.in.Close()
+		p.ended()
+	})
 }

@@ -143,23 +143,6 @@ func isCode(err error, code int64) bool {
 	return ok && e.Code == code
 }
 
-// TestNewRefuses checks that what cannot be published is found at once.
-func TestNewRefuses(t *testing.T) {
-	t.Parallel()
-	for _, uri := range []string{"notes://all", "notes://{a}/{b}", "notes://{}", "notes://{a"} {
-		t.Run(uri, func(t *testing.T) {
-			defer func() {
-				if recover() == nil {
-					t.Errorf("New took the template %q, want a panic", uri)
-				}
-			}()
-			d := mcptest.New().Dialect()
-			d.Templates[0].URI = uri
-			New(Config{Dialect: d})
-		})
-	}
-}
-
 // negotiated returns the version that a client gets which asks for one.
 func negotiated(asked string) string {
 	if asked == "2025-03-26" { // not served

@@ -211,25 +211,6 @@ func TestSocketScopes(t *testing.T) {
 	}
 }
 
-// Frames that are too large or of another kind end the connection, and nothing else.
-func TestSocketFrames(t *testing.T) {
-	t.Parallel()
-	w := serveHTTP(t, HTTPConfig{MaxBody: 100 << 10})
-	good := w.connect(t, "/ws", nil)
-	c := w.connect(t, "/ws", nil)
-	c.send(wireCall(1, "note", `{"text":"`+strings.Repeat("x", 90<<10)+`"}`, true))
-	c.want(`"id":1`)
-	_ = c.ws.Write(t.Context(), websocket.MessageText, []byte(strings.Repeat("x", 200<<10))) // the server may close it before
-	c.wantClose(websocket.StatusMessageTooBig)
-	c = w.connect(t, "/ws", nil)
-	if err := c.ws.Write(t.Context(), websocket.MessageBinary, []byte(wireCall(1, "note", `{"text":"b"}`, true))); err != nil {
-		t.Fatal(err)
-	}
-	c.wantClose(websocket.StatusUnsupportedData)
-	good.send(wireCall(7, "note", `{"text":"still"}`, true))
-	good.want(`"id":7`)
-}
-
 // Messages count towards the limits of the client.
 func TestSocketLimits(t *testing.T) {
 	t.Parallel()

@@ -1,19 +1,16 @@
 package mcpserver
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/archive"
-	"github.com/sequent-dev/sequent/auth"
 	"github.com/sequent-dev/sequent/dialect/standard"
 
 	"github.com/sequent-dev/sequent/mcpserver/internal/mcptest"
@@ -258,25 +255,12 @@ func TestSubscribeOverHTTP(t *testing.T) {
 	}
 }
 
-// untilRevoked is an Authenticator of authTable's tokens, which are all revoked at once.
-type untilRevoked struct {
-	authTable
-	revoked atomic.Bool
-}
-
-func (u *untilRevoked) Identify(ctx context.Context, token string) (auth.Identity, error) {
-	if u.revoked.Load() {
-		return auth.Identity{}, auth.ErrUnknown
-	}
-	return u.authTable.Identify(ctx, token)
-}
-
 // A stream ends when its token is revoked, and does not tell of what comes after that.
 func TestStreamOfRevokedToken(t *testing.T) {
 	t.Parallel()
 	s, e := thinking()
 	think(t, e.Owned("alice"), "one")
-	tokens := &untilRevoked{authTable: testAuth}
+	tokens := &revocable{authTable: testAuth}
 	w := serveHTTP(t, HTTPConfig{Servers: []*Server{s}, Auth: tokens})
 	session := w.handshake("/mcp/standard", "Authorization: Bearer token-a")
 	head := "\nAuthorization: Bearer token-a\nMcp-Session-Id: " + session + "\n\n"
