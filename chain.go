@@ -339,3 +339,48 @@ func appendName(b []byte, s string) []byte {
 func appendInteger(b []byte, n int64) []byte {
 	return binary.BigEndian.AppendUint64(b, uint64(n))
 }
+
+// A FaultKind says in which way a log is not what was recorded.
+type FaultKind string
+
+// The kinds of faults.
+const (
+	FaultAltered   FaultKind = "altered"   // the entry is not what its hash says
+	FaultMissing   FaultKind = "missing"   // the entry is not there, though later ones are
+	FaultReordered FaultKind = "reordered" // the entry is at another place
+	FaultCutOff    FaultKind = "cut off"   // the entries at the end are not there
+	FaultUnproven  FaultKind = "unproven"  // the entry has no proof
+	FaultHeader    FaultKind = "header"    // a field of the header is not what the log or the seal says
+)
+
+// A Fault is the first entry of a log that is not what was recorded.
+type Fault struct {
+	Kind  FaultKind `json:"kind"`
+	Place int       `json:"place,omitempty"`   // of the entry; 0 for FaultUnproven and FaultHeader
+	Seq   int       `json:"thought,omitempty"` // of the thought, if the entry is one; otherwise 0
+	Field string    `json:"field,omitempty"`   // of the header, for FaultHeader; empty if only the seal tells
+}
+
+// String describes the fault in one sentence without a period.
+func (f *Fault) String() string {
+	entry := fmt.Sprintf("entry %d", f.Place)
+	if f.Seq > 0 {
+		entry = fmt.Sprintf("thought %d", f.Seq)
+	}
+	switch f.Kind {
+	case FaultMissing:
+		return entry + " is missing"
+	case FaultReordered:
+		return entry + " is not at its place"
+	case FaultCutOff:
+		return "the log was cut off: " + entry + " and what followed it is missing"
+	case FaultUnproven:
+		return entry + " has no proof"
+	case FaultHeader:
+		if f.Field == "" {
+			return "the header of the session was altered"
+		}
+		return "the " + f.Field + " of the session is not what the log says"
+	}
+	return entry + " was altered"
+}

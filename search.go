@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
+	"maps"
 	"slices"
 	"time"
 
@@ -215,4 +217,87 @@ func (c *core) appraise(ctx context.Context, hits []Hit) (held []Hit, err error)
 		}
 	}
 	return held, nil
+}
+
+// As returns s as a store that can do what T says, such as a [Searcher]: s itself, or one that
+// it wraps and returns from a method Unwrap() Store.
+func As[T any](s Store) (T, bool) {
+	for s != nil {
+		if t, ok := s.(T); ok {
+			return t, true
+		}
+		w, ok := s.(interface{ Unwrap() Store })
+		if !ok {
+			break
+		}
+		s = w.Unwrap()
+	}
+	var none T
+	return none, false
+}
+
+// headers yields the headers that q selects, in pages of q.Limit or 500. It ends after an error.
+func headers(ctx context.Context, s Store, q Query) iter.Seq2[Header, error] {
+	return func(yield func(Header, error) bool) {
+		q.Limit = cmp.Or(q.Limit, 500)
+		for {
+			page, err := s.List(ctx, q)
+			if err != nil {
+				yield(Header{}, err)
+				return
+			}
+			for _, h := range page.Headers {
+				if !yield(h, nil) {
+					return
+				}
+			}
+			if q.Cursor = page.Next; q.Cursor == "" {
+				return
+			}
+		}
+	}
+}
+
+// SweepStore does what [Sweeper] says with any store.
+func SweepStore(ctx context.Context, s Store, q SweepQuery, limit int) (n int, err error) {
+	if sweeper, ok := As[Sweeper](s); ok {
+		return sweeper.Sweep(ctx, q, limit)
+	}
+	for h, err := range headers(ctx, s, Query{Owner: q.Owner, AllOwners: q.AllOwners}) {
+		if err != nil || n == limit {
+			return n, err
+		}
+		if !q.selects(&h) {
+			continue
+		}
+		now, _, err := s.Load(ctx, h.Key, h.Position())
+		if err == nil && q.selects(&now) {
+			err = s.Delete(ctx, h.Key, now.Epoch)
+			n++
+		}
+		if err != nil && !errors.Is(err, ErrNotFound) {
+			return n, err
+		}
+	}
+	return n, nil
+}
+
+// UsageOf does what [UsageStore] says with any store.
+func UsageOf(ctx context.Context, s Store, q UsageQuery) ([]Usage, error) {
+	if counts, ok := As[UsageStore](s); ok {
+		return counts.Usage(ctx, q)
+	}
+	owners := make(map[string]Usage)
+	for h, err := range headers(ctx, s, Query{Owner: q.Owner, AllOwners: q.AllOwners}) {
+		if err != nil {
+			return nil, err
+		}
+		u := owners[h.Owner]
+		u.Owner, u.Sessions, u.Thoughts, u.Bytes = h.Owner, u.Sessions+1, u.Thoughts+h.Len, u.Bytes+h.Bytes
+		if h.Updated.After(u.Updated) {
+			u.Updated = h.Updated
+		}
+		owners[h.Owner] = u
+	}
+	return slices.SortedFunc(maps.Values(owners), func(a, b Usage) int { return cmp.Compare(a.Owner, b.Owner) }), nil
 }

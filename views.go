@@ -1,6 +1,10 @@
 package sequent
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+	"sync"
+)
 
 // A Step is a thought as it stands in the effective chain.
 type Step struct {
@@ -112,3 +116,205 @@ func (s *Session) Asked() (problem string, now Thought) {
 // Tokens estimates the number of tokens of a text as a quarter of its bytes. It is
 // precise enough for budgets, not for billing.
 func Tokens(text string) int { return (len(text) + 3) / 4 }
+
+// A ledger is a log with the indexes that an append needs. An append costs the same for
+// the first thought and for the hundred-thousandth.
+//
+// Sessions share a ledger, which only grows; each sees its first thoughts. So what a
+// session sees never changes.
+type ledger struct {
+	mu       sync.RWMutex
+	thoughts []Thought
+	links    []link           // of each thought
+	lines    []line           // in order of first use; lines[0] is the main line
+	byLabel  map[string]int   // label → index in lines; without the main line
+	byKey    map[string]int   // request key → Seq
+	byNumber map[numbered]int // Seq of the latest thought
+}
+
+// A link places a thought among the others of the log.
+type link struct {
+	line       int // index in lines
+	previous   int // Seq of the previous thought on the line; 0 for none, as below
+	sameNumber int // of the previous one with the same number
+	highest    int // largest number on the path to the thought
+}
+
+// A line is the main line or a branch.
+type line struct {
+	label  string
+	parent int // index in lines of the line it leaves; -1 for the main line
+	origin int // Seq of the thought it leaves at; 0 for none
+	first  int // Seq of its first thought
+	last   int // Seq of its last thought
+}
+
+// A numbered is a number of a line.
+type numbered struct{ line, number int }
+
+// newLedger returns an empty ledger with room for n thoughts.
+func newLedger(n int) *ledger {
+	return &ledger{
+		lines: []line{{parent: -1}}, thoughts: make([]Thought, 0, n), links: make([]link, 0, n), byNumber: make(map[numbered]int, n),
+	}
+}
+
+// with returns the ledger with another thought, whose Seq, After and Supersedes are set: l,
+// or a copy of its earlier thoughts if l has a thought with that Seq already.
+func (l *ledger) with(t Thought) *ledger {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n := t.Seq - 1
+	if len(l.thoughts) > n {
+		earlier := l.thoughts[:n]
+		l = newLedger(t.Seq)
+		for i := range earlier {
+			l.push(earlier[i])
+		}
+	}
+	l.push(t)
+	return l
+}
+
+// push appends the next thought.
+func (l *ledger) push(t Thought) {
+	at, ok := l.lineIndex(t.Branch)
+	if !ok {
+		at = len(l.lines)
+		if l.byLabel == nil {
+			l.byLabel = make(map[string]int)
+		}
+		parent := 0
+		if t.After > 0 {
+			parent = l.links[t.After-1].line
+		}
+		l.lines = append(l.lines, line{label: t.Branch, parent: parent, origin: t.After})
+		l.byLabel[t.Branch] = at
+	}
+	ln, number := &l.lines[at], numbered{at, t.Number}
+	k := link{line: at, previous: ln.last, sameNumber: l.byNumber[number], highest: t.Number}
+	if t.After > 0 {
+		k.highest = max(k.highest, l.links[t.After-1].highest)
+	}
+	if ln.first == 0 {
+		ln.first = t.Seq
+	}
+	ln.last = t.Seq
+	l.byNumber[number] = t.Seq
+	if t.Request.Key != "" {
+		if l.byKey == nil {
+			l.byKey = make(map[string]int)
+		}
+		l.byKey[t.Request.Key] = t.Seq
+	}
+	l.thoughts, l.links = append(l.thoughts, t), append(l.links, k)
+}
+
+// The methods below answer for a session that sees the first n thoughts. Their callers
+// hold mu.
+
+// branches returns the branches among the first n thoughts, in order of first use.
+func (l *ledger) branches(n int) []line {
+	i := 1
+	for i < len(l.lines) && l.lines[i].first <= n {
+		i++
+	}
+	return l.lines[1:i]
+}
+
+// lineIndex returns the index in lines of a label.
+func (l *ledger) lineIndex(label string) (at int, ok bool) {
+	if label == MainLine {
+		return 0, true
+	}
+	at, ok = l.byLabel[label]
+	return at, ok
+}
+
+// lineAt returns the line with a label as it was after n thoughts.
+func (l *ledger) lineAt(label string, n int) (ln line, at int, ok bool) {
+	at, ok = l.lineIndex(label)
+	if !ok {
+		return line{}, 0, false
+	}
+	ln = l.lines[at]
+	if ln.first == 0 || ln.first > n {
+		return line{}, 0, false
+	}
+	ln.last = l.lastOf(ln, n)
+	return ln, at, true
+}
+
+// lastOf returns the Seq of the last thought of a line among the first n.
+func (l *ledger) lastOf(ln line, n int) int {
+	for ln.last > n {
+		ln.last = l.links[ln.last-1].previous
+	}
+	return ln.last
+}
+
+// recorded returns the Seq of the thought with a request key, 0 for none.
+func (l *ledger) recorded(key string, n int) int {
+	if seq := l.byKey[key]; seq <= n {
+		return seq
+	}
+	return 0
+}
+
+// numbered returns the Seq of the latest thought with a number on the line at an index, 0
+// for none.
+func (l *ledger) numbered(at, number, n int) int {
+	seq := l.byNumber[numbered{at, number}]
+	for seq > n {
+		seq = l.links[seq-1].sameNumber
+	}
+	return seq
+}
+
+// resolve returns the Seq of the latest thought with a number on the path that leads to
+// the end of the line at an index, 0 for none.
+//
+// On the lines that the path comes from, thoughts up to the origin count, and revisions
+// between the origin and the first thought of the branch that replace a thought on the
+// path. See decision 0003.
+func (l *ledger) resolve(at, number, n int) int {
+	origin := n
+	for {
+		seq := l.numbered(at, number, n)
+		for seq > origin && !l.replacesUpTo(seq, origin) {
+			seq = l.links[seq-1].sameNumber
+		}
+		if seq > 0 {
+			return seq
+		}
+		ln := l.lines[at]
+		if ln.origin == 0 {
+			return 0
+		}
+		n, origin, at = min(n, ln.first), min(origin, ln.origin), ln.parent
+	}
+}
+
+// replacesUpTo reports whether a thought is a revision, or a revision of a revision, of a
+// thought at or before origin.
+func (l *ledger) replacesUpTo(seq, origin int) bool {
+	for seq > origin {
+		seq = l.thoughts[seq-1].Supersedes
+	}
+	return seq > 0
+}
+
+// origin returns the Seq of the thought at which a new branch leaves that names a number;
+// see [Session.FindBranchPoint].
+func (l *ledger) origin(number, n int) int {
+	if n == 0 {
+		return 0
+	}
+	seq := cmp.Or(l.resolve(l.links[n-1].line, number, n), l.resolve(0, number, n))
+	if seq == 0 {
+		for at := range l.lines {
+			seq = max(seq, l.numbered(at, number, n))
+		}
+	}
+	return seq
+}
