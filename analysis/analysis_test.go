@@ -2,10 +2,8 @@ package analysis_test
 
 import (
 	"context"
-	"fmt"
 	"reflect"
 	"regexp"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -235,43 +233,6 @@ func TestScope(t *testing.T) {
 			t.Errorf("%+v: owners are mixed: %+v", tt.query, r.Sections)
 		}
 	}
-}
-
-// BenchmarkRun analyses 10,000 sessions and reports the memory in use beside them.
-func BenchmarkRun(b *testing.B) {
-	e := sequent.New(sequent.Config{})
-	subjects := strings.Fields("importer exporter pool cache index queue mailer invoice refund search login token upload thumbnail report backup")
-	for n := range 10_000 {
-		subject := subjects[n%len(subjects)]
-		if _, err := e.Begin(b.Context(), sequent.ID(fmt.Sprintf("session-%05d", n)), func(c *sequent.Change) error {
-			for k := range 10 {
-				text := fmt.Sprintf("Thought %d about the %s of customer %d. ", k, subject, n) + strings.Repeat("It goes on with a sentence of some length. ", 10)
-				if k == 3 {
-					text += fmt.Sprintf("I assume that the %s keeps the order of %d messages. ", subject, n%700)
-				}
-				if _, err := c.Append(sequent.Draft{Number: k + 1, Text: text, Final: k >= 9}); err != nil {
-					return err
-				}
-			}
-			return nil
-		}); err != nil {
-			b.Fatal(err)
-		}
-	}
-	b.ReportAllocs()
-	var before, after runtime.MemStats
-	runtime.GC()
-	runtime.ReadMemStats(&before)
-	for b.Loop() {
-		r, err := analysis.Run(b.Context(), e, analysis.Query{})
-		if err != nil || r.Counts.Sessions != 10_000 {
-			b.Fatal(err)
-		}
-		runtime.GC()
-		runtime.ReadMemStats(&after)
-		runtime.KeepAlive(r)
-	}
-	b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/1e6, "MB-kept")
 }
 
 // TestMaxBytes reads the latest sessions only, and ends for a caller that has left.

@@ -1,7 +1,6 @@
 package archive_test
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,7 +9,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/sequent-dev/sequent"
@@ -98,36 +96,6 @@ func TestWriteSessionNames(t *testing.T) {
 	}
 }
 
-// What is in the way is an error, and what was there is still there.
-func TestWriteSessionFails(t *testing.T) {
-	s := recorded(t, key("a"), sequent.Draft{Number: 1, Total: 1, Text: "a", Final: true})
-
-	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, []byte("mine"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := archive.Dir(file).WriteSession(s); err == nil {
-		t.Error("a file was taken for a directory")
-	}
-	if err := archive.Dir(filepath.Join(file, "x")).WriteSession(s); err == nil {
-		t.Error("a directory was made in a file")
-	}
-
-	dir := t.TempDir()
-	if err := os.Mkdir(filepath.Join(dir, "a"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(filepath.Join(dir, "a", "session.json"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := archive.Dir(dir).WriteSession(s); err == nil {
-		t.Error("a directory was replaced by a file")
-	}
-	if got := files(t, dir); len(got) > 0 {
-		t.Errorf("left behind: %q", got)
-	}
-}
-
 // A link put in the place of a folder leads nowhere.
 func TestWriteSessionFollowsNoLinkOut(t *testing.T) {
 	outside, dir := t.TempDir(), t.TempDir()
@@ -140,56 +108,6 @@ func TestWriteSessionFollowsNoLinkOut(t *testing.T) {
 	}
 	if got := files(t, outside); len(got) > 0 {
 		t.Errorf("written outside: %q", got)
-	}
-}
-
-// A reader sees a complete file of one of several concurrent writers.
-func TestWriteSessionIsAtomic(t *testing.T) {
-	dir := archive.Dir(t.TempDir())
-	var states []*sequent.Session
-	var drafts []sequent.Draft
-	for n := range 4 {
-		drafts = append(drafts, sequent.Draft{Number: n + 1, Total: 4, Text: strings.Repeat("x", 50_000), Final: true})
-		states = append(states, recorded(t, key("a"), drafts...))
-	}
-	if err := dir.WriteSession(states[0]); err != nil {
-		t.Fatal(err)
-	}
-	done := make(chan struct{})
-	var writers, reader sync.WaitGroup
-	for _, s := range states {
-		writers.Go(func() {
-			for range 10 {
-				if err := dir.WriteSession(s); err != nil && runtime.GOOS != "windows" { // where a reader may be in the way
-					t.Error(err)
-				}
-			}
-		})
-	}
-	reader.Go(func() {
-		for {
-			data, err := os.ReadFile(filepath.Join(string(dir), "a", "session.json"))
-			var file struct{ ThoughtHistory []json.RawMessage }
-			if err == nil {
-				err = json.Unmarshal(data, &file)
-			}
-			if n := len(file.ThoughtHistory); err != nil || n < 1 || n > len(states) ||
-				string(data) != string(archive.SessionFile(states[n-1])) {
-				t.Errorf("read %d bytes with %d thoughts: %v", len(data), n, err)
-				return
-			}
-			select {
-			case <-done:
-				return
-			default:
-			}
-		}
-	})
-	writers.Wait()
-	close(done)
-	reader.Wait()
-	if got := files(t, string(dir)); len(got) != 1 {
-		t.Errorf("left behind: %q", got)
 	}
 }
 

@@ -3,7 +3,6 @@ package archive_test
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -305,24 +304,6 @@ func TestDamaged(t *testing.T) {
 	}
 	if _, _, err := run(t, config(e), filepath.Join(dir, "nowhere")); sequent.CodeOf(err) != archive.CodeUnreadable || !strings.Contains(err.Error(), "nowhere cannot be opened") {
 		t.Errorf("got %v", err)
-	}
-}
-
-func TestOwners(t *testing.T) {
-	e := sequent.New(sequent.Config{})
-	file := write(t, t.TempDir(), "x.json", []byte(`{"format": "sequent-session", "version": 1, "id": "x", "owner": "alice", "state": "active", "thoughts": []}`))
-	if _, _, err := run(t, config(e), file); err != nil {
-		t.Fatal(err)
-	}
-	c, bob := config(e), "bob"
-	c.Owner = &bob
-	if _, _, err := run(t, c, file); err != nil {
-		t.Fatal(err)
-	}
-	for owner, want := range map[string]error{"alice": nil, "bob": nil, "": sequent.ErrNotFound} {
-		if _, err := e.Owned(owner).Session(t.Context(), "x"); !errors.Is(err, want) {
-			t.Errorf("%q: %v", owner, err)
-		}
 	}
 }
 

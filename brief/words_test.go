@@ -4,8 +4,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/sequent-dev/sequent"
 )
 
 func TestSentences(t *testing.T) {
@@ -81,28 +79,6 @@ func TestParts(t *testing.T) {
 	} {
 		if got := parts(text); !slices.Equal(got, want) {
 			t.Errorf("%q: got %q, want %q", text, got, want)
-		}
-	}
-}
-
-// A session of short sentences is divided into about as many as a brief can show, not into
-// millions, and each thought still has its first one.
-func TestShortSentences(t *testing.T) {
-	e := sequent.New(sequent.Config{})
-	text := strings.Repeat("So. ", 16_000)
-	s, err := e.Append(t.Context(), "s", slices.Repeat([]sequent.Draft{{Number: 1, Text: text}}, 200)...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, bytes := range []int{300, 8000, 1 << 20} {
-		w := newWriter(t.Context(), s, bytes)
-		w.plan(bytes)
-		pieces := 0
-		for _, it := range w.items {
-			pieces += len(it.pieces)
-		}
-		if most := bytes + 1000; pieces > most || len(w.items) < min(200, bytes/40) {
-			t.Errorf("%d bytes: %d pieces of %d items, want at most %d", bytes, pieces, len(w.items), most)
 		}
 	}
 }

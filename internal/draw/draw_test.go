@@ -208,16 +208,6 @@ func TestStyledSaysTheSame(t *testing.T) {
 	}
 }
 
-func TestThought(t *testing.T) {
-	d := sequent.Thought{Seq: 4, Draft: sequent.Draft{
-		Number: 4, Total: 9, Branch: "pool", Revises: sequent.To(2), Text: "a\nb\tc \x1b]0;x\a", Final: true,
-	}}
-	got := draw.Plain([]draw.Line{draw.Thought(d, draw.Options{Width: 60})})
-	if want := "4/9 pool replaces 2 a b c ␛]0;x␇ ■\n"; got != want {
-		t.Errorf("got  %q\nwant %q", got, want)
-	}
-}
-
 func TestMarked(t *testing.T) {
 	text := "the pool of connections is the bottleneck, not the pool of workers"
 	lines := draw.Marked(text, [][2]int{{4, 8}, {51, 55}}, draw.Options{Width: 30}, 2)

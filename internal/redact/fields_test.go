@@ -28,8 +28,10 @@ func TestEveryFieldAndFormat(t *testing.T) {
 		for n, d := range []sequent.Draft{
 			{Text: in("text"), Note: in("note"), Request: sequent.Request{Key: in("key"), Digest: "d"}, Labels: map[string]string{"topic": in("label")}},
 			{Text: "Or not.", Branch: in("branch"), From: sequent.To(1)},
+			{Text: "Or so.", Branch: in("another"), From: sequent.To(1), Labels: map[string]string{"given.branchId": `"` + secret + `"`}},
+			{Text: "nothing to hide"},
 		} {
-			d.Number, d.Total = n+1, 3
+			d.Number, d.Total = n+1, 5
 			if _, err := c.Append(d); err != nil {
 				return err
 			}
@@ -48,6 +50,10 @@ func TestEveryFieldAndFormat(t *testing.T) {
 	h, entries, err := e.Entries(t.Context(), id, sequent.Position{})
 	if err != nil {
 		t.Fatal(err)
+	}
+	before := string(archive.Log(h, entries))
+	if h, same, found, err := redact.Session(t.Context(), h, entries, expressions(t, "nosuchtext")); err != nil || len(found) > 0 || string(archive.Log(h, same)) != before {
+		t.Errorf("without secrets: found %v, %v", found, err)
 	}
 	for name, finder := range map[string]redact.Finder{"secrets": redact.Secrets(), "expression": expressions(t, secret)} {
 		h, entries, found, err := redact.Session(t.Context(), h, entries, finder)
@@ -87,8 +93,11 @@ func TestEveryFieldAndFormat(t *testing.T) {
 				t.Errorf("%s: nothing is reported of the field %s", name, field)
 			}
 		}
-		if v := sequent.Verify(h, entries); v.Fault != nil {
-			t.Errorf("%s: the export does not verify: %v", name, v.Fault)
+		if v := sequent.Verify(h, entries); v.Fault != nil || len(v.Masked) != 5 {
+			t.Errorf("%s: the export does not verify: %+v", name, v)
+		}
+		if len(s.Branches()) != 2 {
+			t.Errorf("%s: the branches are %q, want two", name, s.Branches())
 		}
 		to := sequent.New(sequent.Config{}).Owned(h.Owner)
 		if _, err := to.Restore(t.Context(), h, entries); err != nil {
