@@ -155,6 +155,7 @@ func entries(t *testing.T, revision string) []entry {
 // unnamed are the ways in which the suite says that a fixture is missing without
 // its name.
 var unnamed = map[string]string{
+	"completion-complete":                          "no prompt or resource template has the argument",
 	"resources-read-text":                          "Resource not found",
 	"resources-read-binary":                        "Resource not found",
 	"resources-templates-read":                     "Resource not found",
