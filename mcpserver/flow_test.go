@@ -69,49 +69,37 @@ func TestAReplyDoesNotWaitForTheNextCall(t *testing.T) {
 	})
 }
 
-// TestEndOfInput and those that follow run in a bubble, which fails if anything
-// they start is left behind.
-func TestEndOfInput(t *testing.T) {
+// At the end of the input, and when the server is told to end, what was accepted is finished. This test and those
+// that follow run in a bubble, which fails if anything they start is left behind.
+func TestEndFinishesWhatWasAccepted(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s, n, _ := testServer(t)
-		p := dial(t, s)
-		p.open()
-		p.send(mcptest.Call(1, "wait", "a"), mcptest.Call(2, "note", "b"))
-		_ = p.in.Close()
-		mcptest.Await(t, "a call begins", n.Begun)
-		synctest.Wait()
-		select {
-		case err := <-p.done:
-			t.Fatalf("ServeStdio = %v while a call runs", err)
-		default:
-		}
-		n.Release <- struct{}{}
-		p.want(mcptest.Said(1, "done a"))
-		p.line()
-		p.ended()
-	})
-}
-
-func TestShutdownFinishesWhatWasAccepted(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s, n, _ := testServer(t)
-		p := dial(t, s)
-		p.begin(n, mcptest.Call(2, "note", "b"))
-		synctest.Wait()
-		p.cancel()
-		synctest.Wait()
-		n.Release <- struct{}{}
-		p.want(mcptest.Said(1, "done a"))
-		p.line()
-		// The input is open still, and the reader waits in it.
-		p.ended()
-		if got := n.All(); !slices.Equal(got, []string{"a", "b"}) {
-			t.Errorf("recorded %q, want both", got)
-		}
-		_ = p.in.Close()
-	})
+	for _, told := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			s, n, _ := testServer(t)
+			p := dial(t, s)
+			p.begin(n, mcptest.Call(2, "note", "b"))
+			synctest.Wait()
+			if told {
+				p.cancel() // the input is open still, and the reader waits in it
+			} else {
+				_ = p.in.Close()
+			}
+			synctest.Wait()
+			select {
+			case err := <-p.done:
+				t.Fatalf("ServeStdio = %v while a call runs", err)
+			default:
+			}
+			n.Release <- struct{}{}
+			p.want(mcptest.Said(1, "done a"))
+			p.line()
+			p.ended()
+			if got := n.All(); !slices.Equal(got, []string{"a", "b"}) {
+				t.Errorf("recorded %q, want both", got)
+			}
+			_ = p.in.Close()
+		})
+	}
 }
 
 func TestShutdownStopsCallsThatTakeTooLong(t *testing.T) {

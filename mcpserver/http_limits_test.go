@@ -119,17 +119,9 @@ func (x *heavyHouse) start(r *http.Request, read chan struct{}) *pending {
 
 // modern makes a request of 2026-07-28.
 func (x *heavyHouse) modern(token, name, subject, params string) *http.Request {
-	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q,"params":{%s,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`, name, params)
-	r := httptest.NewRequestWithContext(x.t.Context(), http.MethodPost, "http://localhost/mcp", strings.NewReader(body))
+	r := (&site{t: x.t, addr: "localhost"}).request(modernPost("/mcp", name, subject, params, "Authorization: Bearer "+token))
 	r.RemoteAddr = here
-	r.Header = http.Header{
-		"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"},
-		headerVersion: {firstModern}, headerMethod: {name}, "Authorization": {"Bearer " + token},
-	}
-	if subject != "" {
-		r.Header.Set(headerName, subject)
-	}
-	return r
+	return r.WithContext(x.t.Context())
 }
 
 func (x *heavyHouse) call(token, name string) *http.Request {

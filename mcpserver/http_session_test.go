@@ -40,16 +40,12 @@ func newInside(t testing.TB, cfg HTTPConfig) *inside {
 
 // send makes a request from an address.
 func (i *inside) send(from, method, session, token, body string) *httptest.ResponseRecorder {
-	r := httptest.NewRequest(method, "http://localhost/mcp", strings.NewReader(body))
-	r.RemoteAddr = from
-	r.Header.Set("Content-Type", "application/json")
-	r.Header.Set("Accept", "application/json, text/event-stream")
-	if session != "" {
-		r.Header.Set(headerSession, session)
-	}
+	text := fmt.Sprintf("%s /mcp\n%s: %s\nAuthorization: %s\n\n%s", method, headerSession, session, token, body)
 	if token != "" {
-		r.Header.Set("Authorization", "Bearer "+token)
+		text = strings.Replace(text, "Authorization: ", "Authorization: Bearer ", 1)
 	}
+	r := (&site{t: i.t, addr: "localhost"}).request(text)
+	r.RemoteAddr = from
 	w := httptest.NewRecorder()
 	i.http.ServeHTTP(w, r)
 	return w

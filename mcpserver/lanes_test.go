@@ -6,13 +6,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/sequent-dev/sequent"
-	"github.com/sequent-dev/sequent/dialect"
 	"github.com/sequent-dev/sequent/dialect/status"
 	"github.com/sequent-dev/sequent/mcpserver/internal/mcptest"
 	"github.com/sequent-dev/sequent/tool"
@@ -124,50 +122,6 @@ func TestModelCallsEndAfterTheInput(t *testing.T) {
 		page, err := e.Sessions(t.Context(), sequent.Query{})
 		if err != nil || len(page.Headers) != 1 {
 			t.Errorf("sessions are %+v (%v), want one", page.Headers, err)
-		}
-	})
-}
-
-// However many lanes a client opens, a bounded number of calls runs at a time, in
-// each lane one.
-func TestLanesAreBounded(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		const calls, lanes, most = 2 * maxAhead, 500, maxAhead
-		var running, peak atomic.Int32
-		var inLane [lanes]atomic.Int32
-		lane := func(c tool.Call) string {
-			var in struct{ Lane int }
-			_ = json.Unmarshal(c.Args, &in)
-			return fmt.Sprint(in.Lane)
-		}
-		s := New(Config{Dialect: dialect.Dialect{Name: "lanes", Tools: []tool.Tool{{
-			Spec: tool.Spec{Name: "work", InputSchema: json.RawMessage(`{"type":"object"}`)}, Lane: lane,
-			Call: func(_ context.Context, c tool.Call) (tool.Reply, error) {
-				var n int
-				_, _ = fmt.Sscan(lane(c), &n)
-				if inLane[n].Add(1) > 1 {
-					t.Errorf("two calls of lane %d run at the same time", n)
-				}
-				for now := running.Add(1); now > peak.Load(); {
-					peak.Store(now)
-				}
-				time.Sleep(time.Second)
-				running.Add(-1)
-				inLane[n].Add(-1)
-				return tool.Reply{Text: "done"}, nil
-			},
-		}}}})
-		var in strings.Builder
-		in.WriteString(mcptest.Hello + "\n")
-		for i := range calls {
-			in.WriteString(mcptest.CallWith(fmt.Sprint(i+1), fmt.Sprintf(`"name":"work","arguments":{"lane":%d}`, i%lanes)) + "\n")
-		}
-		if out := converse(t, s, in.String()); strings.Count(out, `"done"`) != calls {
-			t.Errorf("%d replies, want %d", strings.Count(out, `"done"`), calls)
-		}
-		if peak.Load() > most || peak.Load() < 2 {
-			t.Errorf("%d calls ran at a time, want at most %d", peak.Load(), most)
 		}
 	})
 }
