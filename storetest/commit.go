@@ -22,10 +22,6 @@ var commitTests = []test{
 		sameHeader(t, got, w.Header)
 		has(t, s, key("a"), "one", "two", "three")
 	}},
-	{"an empty batch", func(t *testing.T, h Harness) {
-		s := h.open(t)
-		put(t, s)
-	}},
 	{"a change without a thought", func(t *testing.T, h Harness) {
 		s := h.open(t)
 		w := begin(key("a"), "one")

@@ -209,14 +209,6 @@ var listTests = []test{
 			t.Fatalf("second page = %d headers, next %q, error %v; want 1 and no cursor", len(page.Headers), page.Next, err)
 		}
 	}},
-	{"a full last page has no cursor", func(t *testing.T, h Harness) {
-		s := h.open(t)
-		put(t, s, begin(key("a")), begin(key("b")))
-		page, err := s.List(t.Context(), sequent.Query{Limit: 2})
-		if err != nil || len(page.Headers) != 2 || page.Next != "" {
-			t.Errorf("List = %d headers, next %q, error %v; want 2 and no cursor", len(page.Headers), page.Next, err)
-		}
-	}},
 	{"sessions with equal times are listed once each", func(t *testing.T, h Harness) {
 		s := h.open(t)
 		var batch []*sequent.Write

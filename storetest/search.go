@@ -18,7 +18,6 @@ var searchTests = []test{
 	{"returns whole thoughts", searchReturnsThoughts},
 	{"finds a thought once it is acknowledged", searchFindsAtOnce},
 	{"finds thoughts of another Store", searchFindsOthers},
-	{"finds thoughts after reopening", searchAfterReopen},
 	{"searches one session", searchInSession},
 	{"separates owners", searchOwners},
 	{"omits expired sessions", searchExpired},
@@ -222,16 +221,6 @@ func searchFindsOthers(t *testing.T, h Harness) {
 		t.Fatal(err)
 	}
 	finds(t, s, "elephant", "elephant one")
-}
-
-func searchAfterReopen(t *testing.T, h Harness) {
-	if h.Reopen == nil {
-		t.Skip("this store is not persistent")
-	}
-	s := h.Open(t)
-	put(t, s, begin(sequent.Key{ID: "kept"}, "giraffe"))
-	s = h.reopen(t, s)
-	finds(t, s, "giraffe", "giraffe")
 }
 
 func searchInSession(t *testing.T, h Harness) {

@@ -59,20 +59,6 @@ var sweepTests = []test{
 		}
 		has(t, s, key("a"), "one", "two")
 	}},
-	{"long sessions", func(t *testing.T, h Harness) {
-		s := h.open(t)
-		for i := range 3 {
-			w := begin(key(fmt.Sprint(i)), make([]string, 2000)...)
-			w.Header.Expires = start
-			put(t, s, w)
-		}
-		if n, err := sequent.SweepStore(t.Context(), s, expired(start), 10); err != nil || n != 3 {
-			t.Errorf("Sweep = %d, error %v; want 3", n, err)
-		}
-		for i := range 3 {
-			missing(t, s, key(fmt.Sprint(i)))
-		}
-	}},
 	{"sessions that were not updated since", func(t *testing.T, h Harness) {
 		s := h.open(t)
 		for i := range 6 {

@@ -107,27 +107,6 @@ var watchTests = []test{
 			}
 		}
 	}},
-	{"a waiter and a writer alternate", func(t *testing.T, h Harness) {
-		s := h.open(t)
-		wr := begin(key("a"), "0")
-		put(t, s, wr)
-		w := watch(t, s, key("a"))
-		lengths := make(chan int)
-		done := make(chan error)
-		go func() {
-			for n := range lengths {
-				done <- waitForLen(t, s, w, key("a"), n)
-			}
-		}()
-		for i := 1; i < 50; i++ {
-			lengths <- i + 1
-			put(t, s, add(wr.Header, fmt.Sprint(i)))
-			if err := <-done; err != nil {
-				t.Fatalf("waiting for thought %d: %v", i+1, err)
-			}
-		}
-		close(lengths)
-	}},
 	{"a change of the header only", func(t *testing.T, h Harness) {
 		s := h.open(t)
 		wr := begin(key("a"), "0")
@@ -138,23 +117,6 @@ var watchTests = []test{
 		put(t, s, change)
 		if err := waitFor(t, w, key("a")); err != nil {
 			t.Error(err)
-		}
-	}},
-	{"many watches", func(t *testing.T, h Harness) {
-		s := h.open(t)
-		wr := begin(key("a"), "one")
-		put(t, s, wr)
-		const n = 50
-		done := make(chan error, n)
-		for range n {
-			w := watch(t, s, key("a"))
-			go func() { done <- waitForLen(t, s, w, key("a"), 2) }()
-		}
-		put(t, s, next(wr.Header, "two"))
-		for range n {
-			if err := <-done; err != nil {
-				t.Errorf("waiting for the second thought: %v", err)
-			}
 		}
 	}},
 	{"a watch of many sessions", func(t *testing.T, h Harness) {

@@ -14,15 +14,6 @@ import (
 )
 
 var writerTests = []test{
-	{"many writers on one session", func(t *testing.T, h Harness) {
-		s := h.Open(t)
-		const writers, each = 32, 20
-		concurrently(t, writers, func(writer int) error {
-			return appendMany(t, s, key("a"), writer, each)
-		})
-		s = h.reopen(t, s)
-		checkAppended(t, s, key("a"), writers, each)
-	}},
 	{"many writers on many sessions", func(t *testing.T, h Harness) {
 		s := h.Open(t)
 		const sessions, writers, each = 40, 5, 4
@@ -197,17 +188,6 @@ var sharedTests = []test{
 			t.Errorf("waiting for the deletion: %v", err)
 		}
 	}},
-	{"writers of several Stores on one session", func(t *testing.T, h Harness) {
-		a := h.open(t)
-		stores := []sequent.Store{a, h.second(t, a), h.second(t, a), a}
-		const each = 25
-		concurrently(t, len(stores), func(writer int) error {
-			return appendMany(t, stores[writer], key("a"), writer, each)
-		})
-		for _, s := range stores {
-			checkAppended(t, s, key("a"), len(stores), each)
-		}
-	}},
 	{"closing one Store does not close another", func(t *testing.T, h Harness) {
 		a := h.open(t)
 		if h.Second == nil {
@@ -221,23 +201,6 @@ var sharedTests = []test{
 		head, _ := load(t, a, key("a"))
 		put(t, a, next(head, "two"))
 		has(t, a, key("a"), "one", "two")
-	}},
-	{"acknowledged thoughts exist after reopening", func(t *testing.T, h Harness) {
-		if h.Reopen == nil {
-			t.Skip("this store is not persistent")
-		}
-		s := h.Open(t)
-		w := begin(key("a"), "one")
-		put(t, s, w)
-		for i := range 3 {
-			s = h.Reopen(t, s)
-			put(t, s, add(w.Header, fmt.Sprint(i)))
-		}
-		s = h.reopen(t, s)
-		has(t, s, key("a"), "one", "0", "1", "2")
-		if got := ids(t, s, sequent.Query{}); got != "a" {
-			t.Errorf("List = %q, want a", got)
-		}
 	}},
 }
 

@@ -28,9 +28,6 @@ func TestCitus(t *testing.T) {
 	t.Parallel()
 	var citus pgtest.Citus
 	t.Cleanup(func() {
-		if t.Failed() {
-			t.Logf("errors of the coordinator:\n%s", citus.Errors())
-		}
 		if err := citus.Stop(); err != nil {
 			t.Error(err)
 		}

@@ -295,24 +295,6 @@ func (c *Citus) StartWorker(t testing.TB, port int) {
 // programs15 returns the path of a program of the version that cluster.sh uses.
 func programs15(name string) string { return filepath.Join("/usr/lib/postgresql/15/bin", name) }
 
-// Errors returns the last errors in the coordinator's log, each message once.
-func (c *Citus) Errors() string {
-	log, err := os.ReadFile(filepath.Join(c.dir, "log0"))
-	if err != nil {
-		return err.Error()
-	}
-	var lines []string
-	seen := make(map[string]bool)
-	for line := range strings.Lines(string(log)) {
-		prefix, message, _ := strings.Cut(line, ": ")
-		if (strings.HasSuffix(prefix, "ERROR") || strings.HasSuffix(prefix, "WARNING")) && !seen[message] {
-			seen[message] = true
-			lines = append(lines, line)
-		}
-	}
-	return strings.Join(lines[max(0, len(lines)-20):], "")
-}
-
 // Stop stops the cluster, if it is running, and removes its directory.
 func (c *Citus) Stop() error {
 	c.mu.Lock()

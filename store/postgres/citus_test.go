@@ -6,55 +6,11 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/internal/diagnosis"
 	"github.com/sequent-dev/sequent/internal/needtest"
-	"github.com/sequent-dev/sequent/internal/pgtest"
 )
-
-// Clients of two processes append while Citus moves the largest shard to the other worker and
-// back, and while the worker that has it is killed and started again.
-func TestCitusFaults(t *testing.T) {
-	t.Parallel()
-	needtest.Long(t)
-	var own pgtest.Citus
-	t.Cleanup(func() {
-		if err := own.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
-	url := own.Schema(t)
-	var engines []*sequent.Engine
-	for range 2 {
-		s := openAt(t, url)
-		t.Cleanup(func() { s.Close() })
-		engines = append(engines, sequent.New(sequent.Config{Store: s}))
-	}
-	c := newChaos(engines...)
-	c.start(t, 24)
-	c.more(t, 100)
-	port := 0
-	for range 2 {
-		before, begin := c.count(), time.Now()
-		port = own.Move(t, url)
-		t.Logf("a move took %v; meanwhile %d appends", time.Since(begin), c.count()-before)
-		c.more(t, 100)
-	}
-	if len(c.failures) > 0 {
-		t.Errorf("appends failed during moves: %v", c.failures)
-	}
-	own.KillWorker(t, port)
-	time.Sleep(time.Second)
-	own.StartWorker(t, port)
-	c.more(t, 100)
-	c.check(t)
-	found, err := engines[0].Search(t.Context(), sequent.SearchQuery{Text: "heron", Limit: 1000})
-	if err != nil || len(found.Hits) == 0 {
-		t.Errorf("a search finds %d thoughts, %v", len(found.Hits), err)
-	}
-}
 
 // The first start decides whether a store is distributed, whatever later ones say. Renaming an
 // owner moves sessions to other shards.

@@ -140,7 +140,7 @@ func check(ctx context.Context, path string) (c Copied, err error) {
 		SELECT quick_check, (SELECT count(*) FROM tool_sessions), (SELECT coalesce(sum(len), 0) FROM tool_sessions), page_count * page_size
 		FROM pragma_quick_check, pragma_page_count, pragma_page_size LIMIT 1`).Scan(&verdict, &c.Sessions, &c.Thoughts, &c.Bytes)
 	if err == nil && verdict != "ok" {
-		err = damaged.of(errors.New(verdict))
+		err = failed(sqlite3.SQLITE_CORRUPT, errors.New(verdict))
 	}
 	return c, err
 }

@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"time"
 
+	sqlite3 "modernc.org/sqlite/lib"
+
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/internal/diagnosis"
 	"github.com/sequent-dev/sequent/internal/fairlock"
@@ -145,7 +147,7 @@ func (d *diagnoser) database(ctx context.Context) (check string, err error) {
 		return "database", err
 	}
 	if verdict != "ok" {
-		return "database", damaged.of(errors.New(verdict))
+		return "database", failed(sqlite3.SQLITE_CORRUPT, errors.New(verdict))
 	}
 	d.OK("database", "format %d, SQLite %s; quick_check found no damage", have, version)
 	var sessions, thoughts, incomplete, deleted int

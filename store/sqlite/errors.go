@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -15,59 +16,55 @@ import (
 	"github.com/sequent-dev/sequent/store/sqlstore"
 )
 
-// A template is an error of the store without its cause.
-type template struct {
-	code     sequent.Code
-	msg, fix string
-}
-
-func (t template) of(cause error) *sequent.Error {
-	return &sequent.Error{Code: t.code, Msg: t.msg, Fix: t.fix, Err: cause}
-}
-
-var (
-	busy = template{
-		sequent.CodeBusy, "another process locked the store for too long; nothing was stored",
-		"try again; if it persists, look for a hanging program that has the store open",
-	}
-	readOnly = template{
-		sequent.CodeReadOnly, "the store is read-only; nothing was stored",
-		"make the file and its directory writable, or use another file",
-	}
-	damaged = template{
-		sequent.CodeCorrupt, "the store's file is damaged",
-		"check the disk; then restore the file from a backup, or rename it and try `sqlite3 RENAMED .recover | sqlite3 NEW`; `sequent doctor` shows details",
-	}
-)
-
-// failures are the errors for SQLite's result codes.
-var failures = map[int]template{
+// failures are the errors for SQLite's result codes, without their causes.
+var failures = map[int]sequent.Error{
 	sqlite3.SQLITE_FULL: {
-		sequent.CodeFull, "the store's disk is full; nothing was stored", "free some space and try again; a restart is not needed",
+		Code: sequent.CodeFull, Msg: "the store's disk is full; nothing was stored", Fix: "free some space and try again; a restart is not needed",
 	},
-	sqlite3.SQLITE_READONLY: readOnly,
-	sqlite3.SQLITE_PERM:     readOnly,
-	sqlite3.SQLITE_CORRUPT:  damaged,
-	sqlite3.SQLITE_FORMAT:   damaged,
+	sqlite3.SQLITE_READONLY: {
+		Code: sequent.CodeReadOnly, Msg: "the store is read-only; nothing was stored",
+		Fix: "make the file and its directory writable, or use another file",
+	},
+	sqlite3.SQLITE_CORRUPT: {
+		Code: sequent.CodeCorrupt, Msg: "the store's file is damaged",
+		Fix: "check the disk; then restore the file from a backup, or rename it and try `sqlite3 RENAMED .recover | sqlite3 NEW`",
+	},
 	sqlite3.SQLITE_NOTADB: {
-		sequent.CodeCorrupt, "the store's file is not a SQLite database, or its beginning is damaged",
-		"use another file, or restore this one from a backup",
+		Code: sequent.CodeCorrupt, Msg: "the store's file is not a SQLite database, or its beginning is damaged",
+		Fix: "use another file, or restore this one from a backup; `sequent doctor` shows details",
 	},
-	sqlite3.SQLITE_BUSY:     busy,
-	sqlite3.SQLITE_LOCKED:   busy,
-	sqlite3.SQLITE_PROTOCOL: busy,
+	sqlite3.SQLITE_BUSY: {
+		Code: sequent.CodeBusy, Msg: "another process locked the store for too long; nothing was stored",
+		Fix: "try again; if it persists, look for a hanging program that has the store open",
+	},
 	sqlite3.SQLITE_CANTOPEN: {
-		sequent.CodeUnavailable, "the store's file cannot be opened",
-		"check that this user may read and write it and its directory; `sequent doctor` shows details",
+		Code: sequent.CodeUnavailable, Msg: "the store's file cannot be opened",
+		Fix: "check that this user may read and write it and its directory; `sequent doctor` shows details",
 	},
 	sqlite3.SQLITE_IOERR: {
-		sequent.CodeUnavailable, "the store's file cannot be read or written",
-		"check the disk, the quota and the limit for file sizes; `sequent doctor` shows details",
+		Code: sequent.CodeUnavailable, Msg: "the store's file cannot be read or written",
+		Fix: "check the disk, the quota and the limit for file sizes; `sequent doctor` shows details",
 	},
-	sqlite3.SQLITE_NOMEM: {sequent.CodeUnavailable, "the store ran out of memory", "free some memory and try again"},
+	sqlite3.SQLITE_NOMEM: {Code: sequent.CodeUnavailable, Msg: "the store ran out of memory", Fix: "free some memory and try again"},
 	sqlite3.SQLITE_TOOBIG: {
-		sequent.CodeLimitExceeded, "the text is too large for the store", "split it into several thoughts",
+		Code: sequent.CodeLimitExceeded, Msg: "the text is too large for the store", Fix: "split it into several thoughts",
 	},
+}
+
+// sameAs are result codes that are told like others.
+var sameAs = map[int]int{
+	sqlite3.SQLITE_PERM: sqlite3.SQLITE_READONLY, sqlite3.SQLITE_FORMAT: sqlite3.SQLITE_CORRUPT,
+	sqlite3.SQLITE_LOCKED: sqlite3.SQLITE_BUSY, sqlite3.SQLITE_PROTOCOL: sqlite3.SQLITE_BUSY,
+}
+
+// failed returns the error for a result code, or one for a failure that is not expected.
+func failed(code int, cause error) *sequent.Error {
+	e, known := failures[cmp.Or(sameAs[code], code)]
+	if !known {
+		e = sequent.Error{Code: sequent.CodeInternal, Msg: "the store failed unexpectedly"}
+	}
+	e.Err = cause
+	return &e
 }
 
 // codeOf returns the primary result code of SQLite for an error of the driver, or the one that
@@ -110,10 +107,7 @@ func failure(err error) error {
 	if code == sqlite3.SQLITE_ERROR { // a statement does not fit the tables
 		return sqlstore.Incomplete(err)
 	}
-	if t, known := failures[code]; known {
-		return t.of(err)
-	}
-	return &sequent.Error{Code: sequent.CodeInternal, Msg: "the store failed unexpectedly", Err: err}
+	return failed(code, err)
 }
 
 // wrap converts an error like failure, with two exceptions: every error of a closed store is
@@ -130,8 +124,8 @@ func (s *Store) wrap(err error) error {
 	}
 	if codeOf(err) == sqlite3.SQLITE_IOERR {
 		const maxGrowth = 64 << 10 // SQLite extends a file by less at a time
-		if free, failed := freeSpace(filepath.Dir(s.path)); failed == nil && free < maxGrowth {
-			return failures[sqlite3.SQLITE_FULL].of(err)
+		if free, unknown := freeSpace(filepath.Dir(s.path)); unknown == nil && free < maxGrowth {
+			return failed(sqlite3.SQLITE_FULL, err)
 		}
 	}
 	return failure(err)

@@ -267,7 +267,6 @@ func TestErrors(t *testing.T) {
 		sqlite3.SQLITE_PERM:              sequent.CodeReadOnly,
 		sqlite3.SQLITE_CORRUPT:           sequent.CodeCorrupt,
 		sqlite3.SQLITE_NOTADB:            sequent.CodeCorrupt,
-		sqlite3.SQLITE_ERROR:             sequent.CodeCorrupt,
 		sqlite3.SQLITE_BUSY:              sequent.CodeBusy,
 		sqlite3.SQLITE_BUSY_SNAPSHOT:     sequent.CodeBusy,
 		sqlite3.SQLITE_LOCKED:            sequent.CodeBusy,
@@ -281,9 +280,8 @@ func TestErrors(t *testing.T) {
 		sqlite3.SQLITE_TOOBIG:            sequent.CodeLimitExceeded,
 		sqlite3.SQLITE_CONSTRAINT_UNIQUE: sequent.CodeInternal,
 	} {
-		e, known := failures[code&0xff]
-		if known != (want != sequent.CodeInternal && want != sequent.CodeCorrupt || e.msg != "") || known && (e.code != want || e.msg == "" || e.fix == "") {
-			t.Errorf("the failure of %d is %+v, want code %s", code, e, want)
+		if e := failed(code&0xff, io.EOF); e.Code != want || e.Msg == "" || (e.Fix == "") != (want == sequent.CodeInternal) || e.Err == nil {
+			t.Errorf("the error for %d is %+v, want code %s", code, e, want)
 		}
 	}
 	if _, err := os.Open(filepath.Join(t.TempDir(), "none")); sequent.CodeOf(failure(err)) != sequent.CodeUnavailable {

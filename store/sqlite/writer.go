@@ -142,7 +142,7 @@ func (s *Store) acquire(ctx context.Context) error {
 // the wait for the lock.
 func (s *Store) withWriter(ctx context.Context, do func(*writer) error) error {
 	if s.readOnly {
-		return failures[sqlite3.SQLITE_READONLY].of(nil)
+		return failed(sqlite3.SQLITE_READONLY, nil)
 	}
 	if err := s.acquire(ctx); err != nil {
 		return err

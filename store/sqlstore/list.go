@@ -10,37 +10,12 @@ import (
 	"github.com/sequent-dev/sequent"
 )
 
-// A cursor is the place of the last session of a page of a listing.
-type cursor struct {
-	byCreated bool
-	at, key   int64
-}
-
-// cursorFormat returns the form of the cursors of one order. A model repeats them: digits are the
-// fewest tokens.
-func cursorFormat(byCreated bool) string {
-	if byCreated {
-		return "c%d.%d"
-	}
-	return "u%d.%d"
-}
-
-func (c cursor) String() string { return fmt.Sprintf(cursorFormat(c.byCreated), c.at, c.key) }
-
-func parseCursor(q *sequent.Query) (c cursor, err error) {
-	c.byCreated = q.ByCreated
-	_, err = fmt.Sscanf(q.Cursor, cursorFormat(q.ByCreated), &c.at, &c.key)
-	if err != nil || c.String() != q.Cursor {
-		return c, sequent.InvalidCursor()
-	}
-	return c, nil
-}
-
 // List implements [sequent.Store].
 func (s *Store) List(ctx context.Context, q sequent.Query) (page sequent.Page, err error) {
-	column, order := "updated", "period DESC, updated DESC, key DESC"
+	// A cursor has the place of the last session of a page. A model repeats it: digits are the fewest tokens.
+	column, order, cursor := "updated", "period DESC, updated DESC, key DESC", "u%d.%d"
 	if q.ByCreated {
-		column, order = "created", "created DESC, key DESC"
+		column, order, cursor = "created", "created DESC, key DESC", "c%d.%d"
 	}
 	var c condition
 	c.and(!q.AllOwners, "owner = ?", q.Owner)
@@ -53,12 +28,12 @@ func (s *Store) List(ctx context.Context, q sequent.Query) (page sequent.Page, e
 	c.and(q.Request.Key != "", "request_key = ? AND request_key <> '' AND request_digest = ?", q.Request.Key, q.Request.Digest)
 	last := int64(math.MaxInt64)
 	if q.Cursor != "" {
-		after, err := parseCursor(&q)
-		if err != nil {
-			return page, err
+		var at, key int64
+		if _, err := fmt.Sscanf(q.Cursor, cursor, &at, &key); err != nil || fmt.Sprintf(cursor, at, key) != q.Cursor {
+			return page, sequent.InvalidCursor()
 		}
-		last = after.at >> 24
-		c.and(true, "("+column+", key) < (?, ?)", after.at, after.key)
+		last = at >> 24
+		c.and(true, "("+column+", key) < (?, ?)", at, key)
 	}
 	c.and(!q.ByCreated, "period <= ?", last)
 	from := "tool_sessions s"
@@ -78,7 +53,7 @@ func (s *Store) List(ctx context.Context, q sequent.Query) (page sequent.Page, e
 		if q.ByCreated {
 			at = last.Header.Created
 		}
-		page.Next = cursor{q.ByCreated, at.UnixMicro(), last.Key}.String()
+		page.Next = fmt.Sprintf(cursor, at.UnixMicro(), last.Key)
 	}
 	page.Headers = make([]sequent.Header, 0, len(list))
 	for _, r := range list {
