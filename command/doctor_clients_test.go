@@ -210,39 +210,25 @@ func TestDoctorOfOwnEntries(t *testing.T) {
 	}
 }
 
-// setup tests the server that it was told to write, without what the file of a project had
-// said about it before: its environment may name an address.
-func TestSetupTestsItsOwnEntry(t *testing.T) {
+// Neither setup nor doctor or list contacts what a file of the project names. setup tests the server that it was
+// told to write, without what the file had said about it before. The store of a project is named and not opened, and
+// only a file inside the project is named.
+func TestNothingOfProjectIsContacted(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer listener.Close()
+	database := "postgres://u@" + listener.Addr().String() + "/d"
 	c := newCheckout(t)
-	client, _ := setup.Lookup("claude-code")
-	c.entry(client, true, setup.Server{
-		Command: "./evil", Args: []string{"serve"}, Env: map[string]string{"SEQUENT_STORE": "postgres://u@" + listener.Addr().String() + "/d"},
-	})
-	out, code := c.run("setup", "--project", "--client", "claude-code", "--yes")
-	if code != 0 || !strings.Contains(out, "SEQUENT_STORE") {
-		t.Errorf("setup exits with %d, or does not show what stays in the entry: %s", code, out)
+	code, _ := setup.Lookup("claude-code")
+	c.entry(code, true, setup.Server{Command: "./evil", Args: []string{"serve"}, Env: map[string]string{"SEQUENT_STORE": database}})
+	out, exit := c.run("setup", "--project", "--client", "claude-code", "--yes")
+	if exit != 0 || !strings.Contains(out, "SEQUENT_STORE") {
+		t.Errorf("setup exits with %d, or does not show what stays in the entry: %s", exit, out)
 	}
-	if contacted(t, listener) {
-		t.Error("setup has contacted the database of the project's entry")
-	}
-}
-
-// The store of a project is named, and neither opened nor contacted. Only a file inside the
-// project is named.
-func TestStoreOfProject(t *testing.T) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
 	for store, named := range map[string]bool{
-		"sub/s.db": true, "../outside.db": false, "link/outside.db": false, "sub/none.db": false,
-		"postgres://u@" + listener.Addr().String() + "/d": false,
+		"sub/s.db": true, "../outside.db": false, "link/outside.db": false, "sub/none.db": false, database: false,
 	} {
 		c := newCheckout(t)
 		dir := c.files.System.Dir
@@ -255,27 +241,19 @@ func TestStoreOfProject(t *testing.T) {
 		if err := os.Symlink(filepath.Dir(dir), filepath.Join(dir, "link")); err != nil {
 			t.Skip(err)
 		}
-		client, _ := setup.Lookup("vscode")
-		c.entry(client, true, setup.Server{Command: "sequent", Args: []string{"serve", "--store", store}})
+		vscode, _ := setup.Lookup("vscode")
+		c.entry(vscode, true, setup.Server{Command: "sequent", Args: []string{"serve", "--store", store}})
 		for _, command := range []string{"list", "doctor"} {
-			out, code := c.run(command)
-			if got := strings.Contains(out, "--store "+store+" "); got != named && command == "list" || code != 0 {
-				t.Errorf("%s with the store %s exits with %d: %s", command, store, code, out)
+			out, exit := c.run(command)
+			if got := strings.Contains(out, "--store "+store+" "); got != named && command == "list" || exit != 0 {
+				t.Errorf("%s with the store %s exits with %d: %s", command, store, exit, out)
 			}
 		}
 		if out, _ := c.run("list", "--store", filepath.Join(dir, "own.db")); strings.Contains(out, "sub/s.db") {
 			t.Errorf("list with --store printed %s", out)
 		}
 	}
-	if contacted(t, listener) {
-		t.Error("the database of the project's entry was contacted")
-	}
-}
-
-// contacted reports whether a program has connected to a listener that has accepted nothing yet:
-// connections are accepted in the order in which they were made.
-func contacted(t *testing.T, listener net.Listener) bool {
-	t.Helper()
+	// Connections are accepted in the order in which they were made: ours is the first.
 	own, err := net.Dial("tcp", listener.Addr().String())
 	if err != nil {
 		t.Fatal(err)
@@ -286,5 +264,7 @@ func contacted(t *testing.T, listener net.Listener) bool {
 		t.Fatal(err)
 	}
 	defer first.Close()
-	return first.RemoteAddr().String() != own.LocalAddr().String()
+	if first.RemoteAddr().String() != own.LocalAddr().String() {
+		t.Error("the database of a project's entry was contacted")
+	}
 }

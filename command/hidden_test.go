@@ -30,7 +30,6 @@ import (
 	"github.com/sequent-dev/sequent/internal/printable"
 	"github.com/sequent-dev/sequent/llm"
 	"github.com/sequent-dev/sequent/llm/llmtest"
-	"github.com/sequent-dev/sequent/web"
 )
 
 // hiddenText has every kind of character that is hidden, after a letter.
@@ -98,30 +97,24 @@ func checkNotHidden(t *testing.T, where, text string) {
 
 func (h *hiding) record(t *testing.T) {
 	t.Helper()
-	a, err := app.Open(t.Context(), app.Config{Store: h.store})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer a.Close()
+	e := openStore(t, h.store).Engine
 	text, name := hiddenText(), hiddenName()
 	for _, owner := range []string{"", name} {
 		for _, id := range []string{"s", "s" + name} {
 			ctx := sequent.WithOrigin(t.Context(), func() sequent.Origin {
 				return sequent.Origin{Client: text, ClientVersion: text, Agent: text, Model: text, Project: text, GitBranch: text, Commit: text}
 			})
-			_, err := a.Engine.Owned(owner).Ensure(ctx, sequent.ID(id), func(c *sequent.Change) error {
+			_, err := e.Owned(owner).Append(ctx, sequent.ID(id),
+				sequent.Draft{Number: 1, Total: 3, Text: "Why " + text, Note: text},
+				sequent.Draft{Number: 2, Total: 3, Text: "```\n" + text + "\n```\n    " + text, Branch: name, From: sequent.To(1)},
+				sequent.Draft{Number: 2, Total: 3, Text: "No: " + text, Revision: true, Revises: sequent.To(1), Labels: map[string]string{"agent": text, name: text}},
+				sequent.Draft{Number: 3, Total: 3, Text: text},
+				sequent.Draft{Number: 4, Total: 4, Text: "So it is. " + text, Final: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = e.Owned(owner).Update(ctx, sequent.ID(id), func(c *sequent.Change) error {
 				c.SetLabel(name, text)
-				for _, d := range []sequent.Draft{
-					{Number: 1, Total: 3, Text: "Why " + text, Note: text},
-					{Number: 2, Total: 3, Text: "```\n" + text + "\n```\n    " + text, Branch: name, From: sequent.To(1)},
-					{Number: 2, Total: 3, Text: "No: " + text, Revision: true, Revises: sequent.To(1), Labels: map[string]string{"agent": text, name: text}},
-					{Number: 3, Total: 3, Text: text},
-					{Number: 4, Total: 4, Text: "So it is. " + text, Final: true},
-				} {
-					if _, err := c.Append(d); err != nil {
-						return err
-					}
-				}
 				c.Conclude(text)
 				return c.AddNote(sequent.Note{Seq: 3, Kind: sequent.Wrong, Text: text, From: name})
 			})
@@ -320,43 +313,24 @@ func TestHiddenCharactersOfReplies(t *testing.T) {
 func TestHiddenCharactersOfAServer(t *testing.T) {
 	const mark = "MARK"
 	store := filepath.Join(t.TempDir(), "s.db")
-	a, err := app.Open(t.Context(), app.Config{Store: store})
-	if err != nil {
+	ctx := sequent.WithOrigin(t.Context(), func() sequent.Origin { return sequent.Origin{Client: mark, Agent: mark, Model: mark} })
+	e := openStore(t, store).Engine
+	if _, err := e.Append(ctx, "s"+mark, sequent.Draft{Number: 1, Total: 2, Text: "Why " + mark},
+		sequent.Draft{Number: 2, Total: 2, Text: mark, Branch: mark, From: sequent.To(1), Final: true}); err != nil {
 		t.Fatal(err)
 	}
-	defer a.Close()
-	ctx := sequent.WithOrigin(t.Context(), func() sequent.Origin { return sequent.Origin{Client: mark, Agent: mark, Model: mark} })
-	if _, err := a.Engine.Ensure(ctx, "s"+mark, func(c *sequent.Change) error {
-		for _, d := range []sequent.Draft{{Number: 1, Total: 2, Text: "Why " + mark}, {Number: 2, Total: 2, Text: mark, Branch: mark, From: sequent.To(1), Final: true}} {
-			if _, err := c.Append(d); err != nil {
-				return err
-			}
-		}
+	if _, err := e.Update(ctx, "s"+mark, func(c *sequent.Change) error {
 		return c.AddNote(sequent.Note{Seq: 1, Kind: sequent.Wrong, Text: mark, From: mark})
 	}); err != nil {
 		t.Fatal(err)
 	}
-	served := make(chan string, 1)
-	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan error, 1)
-	go func() {
-		done <- a.View(ctx, app.ViewConfig{Ready: func(url string, k *web.Key) { served <- url + "#key=" + k.String() }})
-	}()
-	defer func() {
-		cancel()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
-	}()
-	to, err := url.Parse(<-served)
-	if err != nil {
-		t.Fatal(err)
-	}
+	address, stop := serveStore(t, store, app.HTTPConfig{Addr: "127.0.0.1:0"})
+	defer stop()
 	raw := strings.Trim(hiddenJSON(), `"`)
 	proxy := httptest.NewServer(&httputil.ReverseProxy{
 		FlushInterval: -1,
 		Rewrite: func(r *httputil.ProxyRequest) {
-			r.SetURL(&url.URL{Scheme: to.Scheme, Host: to.Host})
+			r.SetURL(&url.URL{Scheme: "http", Host: address})
 			r.Out.URL.RawQuery = strings.ReplaceAll(r.In.URL.RawQuery, url.QueryEscape(hiddenText()), mark)
 			r.Out.Header.Del("Accept-Encoding")
 		},
@@ -378,7 +352,7 @@ func TestHiddenCharactersOfAServer(t *testing.T) {
 		},
 	})
 	defer proxy.Close()
-	h := &hiding{env: map[string]string{"SEQUENT_SERVER": proxy.URL + "#" + to.Fragment, "LANG": "C.UTF-8"}}
+	h := &hiding{env: map[string]string{"SEQUENT_SERVER": proxy.URL}}
 	for _, line := range []string{
 		"list", "list --json", "show", "show --json", "show --view log", "show --view effective", "show --view outline", "show s%T#1", "show s --json --view log",
 		"brief", "search why", "search why --json", "analyze", "analyze --json", "export --format md", "export --format html", "export --format mermaid",

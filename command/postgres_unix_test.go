@@ -4,11 +4,9 @@ package command
 
 import (
 	"bufio"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -18,12 +16,9 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/auth/token"
-	"github.com/sequent-dev/sequent/internal/app"
 	"github.com/sequent-dev/sequent/internal/needtest"
 	"github.com/sequent-dev/sequent/internal/pgtest"
-	"github.com/sequent-dev/sequent/store/sqlite"
 )
 
 // newPostgres returns a database server that is stopped at the end of the test.
@@ -67,9 +62,10 @@ type served struct {
 	url string // without a path
 }
 
-func serveOverHTTP(t *testing.T, args ...string) *served {
+// serveOverHTTP starts a server with a command that ends with the flags of sequent serve.
+func serveOverHTTP(t *testing.T, name string, args ...string) *served {
 	t.Helper()
-	s := &served{cmd: exec.Command("sequent", append([]string{"serve", "--http", "127.0.0.1:0", "--log-level", "info"}, args...)...)}
+	s := &served{cmd: exec.Command(name, args...)}
 	stderr, err := s.cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -120,7 +116,8 @@ func TestReadiness(t *testing.T) {
 	t.Parallel()
 	database := newPostgres(t)
 	const ready, drain = `200 {"status":"ready"}`, 3 * time.Second
-	s := serveOverHTTP(t, "--store", database.Schema(t), "--drain", drain.String(), "--auth", tokens(t))
+	s := serveOverHTTP(t, "sequent", "serve", "--http", "127.0.0.1:0", "--log-level", "info",
+		"--store", database.Schema(t), "--drain", drain.String(), "--auth", tokens(t))
 	s.waitFor(t, "/healthz", `200 {"status":"ok"}`)
 	s.waitFor(t, "/readyz", ready)
 	database.Kill(t)
@@ -155,83 +152,21 @@ func tokens(t *testing.T) string {
 	return path
 }
 
-// sequent store copy continues after an interruption at any point.
-func TestInterruptedCopy(t *testing.T) {
+// A server that nohup started ignores SIGHUP and ends with SIGTERM.
+func TestServeHTTPUnderNohup(t *testing.T) {
 	t.Parallel()
-	database := newPostgres(t).Schema(t)
-	from := filepath.Join(t.TempDir(), "s.db")
-	a, err := app.Open(t.Context(), app.Config{Store: from, Sync: sqlite.Normal})
-	if err != nil {
+	s := serveOverHTTP(t, "sh", "-c", `trap "" HUP && exec sequent serve --http 127.0.0.1:0 --store memory --log-level info`)
+	if err := s.cmd.Process.Signal(syscall.SIGHUP); err != nil {
 		t.Fatal(err)
 	}
-	const sessions, thoughts = 400, 8
-	for i := range sessions {
-		_, err := a.Engine.Begin(t.Context(), sequent.ID(fmt.Sprint(i)), func(c *sequent.Change) error {
-			for n := range thoughts {
-				if _, err := c.Append(sequent.Draft{Number: n + 1, Total: thoughts, Text: fmt.Sprint(i, n)}); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
+	for range 3 { // a server that is ending would soon refuse connections
+		if got := s.get("/healthz"); got != `200 {"status":"ok"}` {
+			t.Fatalf("after SIGHUP: %s", got)
 		}
 	}
-	if err := a.Close(); err != nil {
-		t.Fatal(err)
-	}
-	copyRun := func() *exec.Cmd {
-		return exec.Command("sequent", "store", "copy", "--store", from, "--to", database, "--json")
-	}
-	lines := 0
-	for _, sig := range []syscall.Signal{syscall.SIGKILL, syscall.SIGINT, syscall.SIGKILL} {
-		cmd := copyRun()
-		out, err := cmd.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		var stderr strings.Builder
-		cmd.Stderr = &stderr
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		seen := 0
-		for in := bufio.NewScanner(out); in.Scan(); {
-			if strings.Contains(in.Text(), `"added"`) && !strings.Contains(in.Text(), "summary") {
-				lines++
-			}
-			if seen++; seen == 20 {
-				if err := cmd.Process.Signal(sig); err != nil && !errors.Is(err, os.ErrProcessDone) {
-					t.Fatal(err)
-				}
-			}
-		}
-		// The command may end before the signal arrives.
-		if err := cmd.Wait(); err != nil && sig == syscall.SIGINT &&
-			(cmd.ProcessState.ExitCode() != 1 || !strings.Contains(stderr.String(), "run the same command again")) {
-			t.Errorf("after SIGINT: got %v and %s", err, stderr.String())
-		}
-	}
-	out, err := copyRun().Output()
-	if err != nil || !strings.Contains(string(out), `"failed":0,`) {
-		t.Fatalf("last run: got %s (%v)", out, err)
-	}
-	t.Logf("%d sessions were reported before the last run", lines)
-	a, err = app.OpenExisting(t.Context(), app.Config{Store: database})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer a.Close()
-	for i := range sessions {
-		s, err := a.Engine.Session(t.Context(), sequent.ID(fmt.Sprint(i)))
-		if err != nil || s.Len() != thoughts {
-			t.Fatalf("session %d: %v, error %v", i, s, err)
-		}
-		for th := range s.All() {
-			if want := fmt.Sprint(i, th.Seq-1); th.Text != want {
-				t.Errorf("thought %d of session %d is %q, want %q", th.Seq, i, th.Text, want)
-			}
-		}
+	stop(t, s.cmd)
+	rest, _ := io.ReadAll(s.log)
+	if err := s.cmd.Wait(); err != nil || len(rest) > 0 {
+		t.Errorf("the server ended with %v and log %s", err, rest)
 	}
 }

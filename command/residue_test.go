@@ -11,22 +11,14 @@ import (
 	"testing"
 
 	"github.com/sequent-dev/sequent"
-	"github.com/sequent-dev/sequent/internal/app"
 )
 
 // delete says where a process still reads the deleted text, which goes when the store is closed.
 func TestDeleteSaysThatTextIsRead(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "s.db")
-	a, err := app.Open(t.Context(), app.Config{Store: path})
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = a.Engine.Begin(t.Context(), "secret", func(c *sequent.Change) error {
-		_, err := c.Append(sequent.Draft{Text: "xqzcanary is the password", Final: true})
-		return err
-	})
-	if err != nil {
+	a := openStore(t, path)
+	if _, err := a.Engine.Append(t.Context(), "secret", sequent.Draft{Text: "xqzcanary is the password", Final: true}); err != nil {
 		t.Fatal(err)
 	}
 	reader, err := sql.Open("sqlite", path)

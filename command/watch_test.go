@@ -1,7 +1,9 @@
 package command
 
 import (
+	"bufio"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +14,54 @@ import (
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/internal/app"
 )
+
+// sequent watch prints thoughts that another process records.
+func TestWatchLive(t *testing.T) {
+	t.Parallel()
+	store := filepath.Join(t.TempDir(), "s.db")
+	e := openStore(t, store).Engine
+	think := func(text string, final bool) {
+		t.Helper()
+		if _, err := e.Append(t.Context(), "live", sequent.Draft{Text: text, Final: final}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	think("before", false)
+	one, oneLines := startCommand(t, nil, "watch", "--json", "--until-complete", "--store", store, "live")
+	if got := <-oneLines; !strings.Contains(got, `"text":"before"`) {
+		t.Errorf("got first line %s, want the existing thought", got)
+	}
+	think("now", false)
+	if got := <-oneLines; !strings.Contains(got, `"text":"now"`) || !strings.Contains(got, `"seq":2,`) {
+		t.Errorf("got second line %s, want the new thought", got)
+	}
+	all, allLines := startCommand(t, nil, "watch", "--all-projects", "--store", store)
+	// The start of the watcher is not observable; it misses earlier thoughts.
+	seen := ""
+	for i := 0; seen == ""; i++ {
+		think(fmt.Sprintf("try %d", i), false)
+		select {
+		case seen = <-allLines:
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+	if !strings.Contains(seen, " live ") || !strings.Contains(seen, "try ") {
+		t.Errorf("sequent watch without an ID printed %q", seen)
+	}
+	think("last", true)
+	for line := range oneLines {
+		seen = line
+	}
+	if err := one.Wait(); err != nil || !strings.Contains(seen, `"text":"last"`) {
+		t.Errorf("watch ended with %v after %s, want the last thought", err, seen)
+	}
+	stop(t, all)
+	for range allLines {
+	}
+	if err := all.Wait(); err != nil && !stopKills {
+		t.Errorf("sequent watch without an ID ended with %v", err)
+	}
+}
 
 // watch --server follows a session of a server that is restarted meanwhile, and writes every
 // thought once.
@@ -38,7 +88,7 @@ func TestWatchServer(t *testing.T) {
 	})
 	address, stopServer := serveStore(t, store, app.HTTPConfig{Addr: "127.0.0.1:0"})
 	run := func(args ...string) (*exec.Cmd, <-chan string) {
-		return startCommand(t, append([]string{"watch", "--json", "--all-projects", "--server", "http://" + address + "/ui/"}, args...)...)
+		return startCommand(t, nil, append([]string{"watch", "--json", "--all-projects", "--server", "http://" + address + "/ui/"}, args...)...)
 	}
 	one, lines := run("pl", "--until-complete")
 	expect := func(lines <-chan string, want string) {
@@ -133,7 +183,7 @@ func TestWatchAllOwners(t *testing.T) {
 		env  []string
 		args []string
 	}{{"store", nil, []string{"--store", r.store}}, {"server", env, nil}} {
-		cmd, lines := startCommandIn(t, where.env, append([]string{"watch", "--all-owners", "--all-projects"}, where.args...)...)
+		cmd, lines := startCommand(t, where.env, append([]string{"watch", "--all-owners", "--all-projects"}, where.args...)...)
 		// The list was read before the first line; what follows is new.
 		for n, seen := 0, false; !seen; n++ {
 			think("carol", "probe")
@@ -169,4 +219,27 @@ func TestWatchAllOwners(t *testing.T) {
 			t.Errorf("%s: sequent watch ended with %v", where.name, err)
 		}
 	}
+}
+
+// startCommand starts the program, with variables of the environment, and returns its lines of output.
+func startCommand(t *testing.T, env []string, args ...string) (*exec.Cmd, <-chan string) {
+	t.Helper()
+	cmd := exec.Command("sequent", args...)
+	cmd.Env = append(cmd.Environ(), env...)
+	cmd.Stderr = t.Output()
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := make(chan string)
+	go func() {
+		defer close(lines)
+		for s := bufio.NewScanner(out); s.Scan(); {
+			lines <- s.Text()
+		}
+	}()
+	return cmd, lines
 }
