@@ -4,17 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/storetest"
 )
 
 func nothing(*sequent.Change) error { return nil }
@@ -74,35 +72,6 @@ func TestVerbs(t *testing.T) {
 	}
 	if s, err = e.Ensure(ctx, "s", add(plain(1))); err != nil || s.Len() != 1 {
 		t.Fatalf("begun afresh = %+v, %v", s, err)
-	}
-}
-
-func TestARefusedChangeChangesNothing(t *testing.T) {
-	e := sequent.New(sequent.Config{})
-	ensure(t, e, "s", plain(1))
-	refusal := errors.New("no")
-	for _, verb := range []func(context.Context, sequent.ID, func(*sequent.Change) error) (*sequent.Session, error){e.Update, e.Ensure} {
-		_, err := verb(t.Context(), "s", func(c *sequent.Change) error {
-			if _, err := c.Append(on("b", plain(2))); err != nil {
-				t.Fatal(err)
-			}
-			c.SetLabel("k", "v")
-			c.Conclude("done")
-			return refusal
-		})
-		if err != refusal {
-			t.Fatalf("error %v, want the change's own", err)
-		}
-	}
-	s := ensure(t, e, "s", plain(2))
-	if s.Len() != 2 || s.Version() != 2 || len(s.Branches()) != 0 || s.Labels() != nil || s.Conclusion() != "" {
-		t.Errorf("after two refused changes and one good: %+v, branches %q", s.Header(), s.Branches())
-	}
-	if _, err := e.Begin(t.Context(), "new", func(*sequent.Change) error { return refusal }); err != refusal {
-		t.Fatal(err)
-	}
-	if _, err := e.Session(t.Context(), "new"); !errors.Is(err, sequent.ErrNotFound) {
-		t.Errorf("a refused Begin left a session: %v", err)
 	}
 }
 
@@ -209,242 +178,6 @@ func TestExpiryOfWhatIsKnown(t *testing.T) {
 	}
 }
 
-func TestRequestKeys(t *testing.T) {
-	d := plain(1)
-	d.Request = sequent.Request{Key: "k", Digest: "d"}
-	s := record(t, d, plain(2))
-	if got, ok := s.Recorded("k"); !ok || got.Seq != 1 || got.Request.Digest != "d" {
-		t.Errorf("Recorded(k) = %+v, %v", got, ok)
-	}
-	if _, ok := s.Recorded(""); ok {
-		t.Error("the empty key was recorded")
-	}
-	if _, ok := s.Upto(0).Recorded("k"); ok {
-		t.Error("the key was known before it was used")
-	}
-}
-
-func TestManyWriters(t *testing.T) {
-	const writers, each = 200, 10
-	for _, sessions := range []int{1, 10} {
-		t.Run(fmt.Sprintf("%d sessions", sessions), func(t *testing.T) {
-			store := &auditor{Store: sequent.NewMemoryStore(), t: t}
-			engines := []*sequent.Engine{
-				sequent.New(sequent.Config{Store: store}),
-				sequent.New(sequent.Config{Store: store, CacheBytes: -1}), // knows nothing by heart
-			}
-			var wg sync.WaitGroup
-			for w := range writers {
-				wg.Go(func() {
-					e := engines[w%len(engines)]
-					id := sequent.ID(fmt.Sprint("s", w%sessions))
-					for n := range each {
-						s, err := e.Ensure(t.Context(), id, add(sequent.Draft{Number: n, Branch: fmt.Sprint("w", w), Text: "x"}))
-						if err != nil {
-							t.Errorf("writer %d, thought %d: %v", w, n, err)
-							return
-						}
-						if last, ok := s.Last(); !ok || last.Number != n || last.Branch != fmt.Sprint("w", w) {
-							t.Errorf("writer %d: the snapshot ends with %+v, not with what it appended", w, last)
-						}
-						if n%7 == 0 {
-							if s, err = e.Session(t.Context(), id); err != nil || len(slices.Collect(s.All())) != s.Len() {
-								t.Errorf("reading: %v", err)
-							}
-						}
-					}
-				})
-			}
-			wg.Wait()
-			total := 0
-			for i := range sessions {
-				s, err := engines[1].Session(t.Context(), sequent.ID(fmt.Sprint("s", i)))
-				if err != nil {
-					t.Fatal(err)
-				}
-				next := make(map[string]int) // writer → number it should have next
-				for i, th := range slices.Collect(s.All()) {
-					if th.Seq != i+1 {
-						t.Fatalf("thought %d has the sequence number %d", i+1, th.Seq)
-					}
-					if th.Number != next[th.Branch] {
-						t.Fatalf("writer %s: thought %d, want %d", th.Branch, th.Number, next[th.Branch])
-					}
-					next[th.Branch]++
-				}
-				total += s.Len()
-			}
-			if total != writers*each {
-				t.Errorf("%d thoughts, want %d", total, writers*each)
-			}
-		})
-	}
-}
-
-// A gate is a store whose commits wait, so that a test can see callers queue.
-type gate struct {
-	sequent.Store
-	entered chan int // receives the size of each batch
-	open    chan error
-}
-
-func (g *gate) Commit(ctx context.Context, batch []*sequent.Write) error {
-	n := 0
-	for _, w := range batch {
-		n += len(w.Entries)
-	}
-	g.entered <- n
-	if err := <-g.open; err != nil {
-		return err
-	}
-	return g.Store.Commit(ctx, batch)
-}
-
-// Calls that wait for a commit share the next one.
-//
-// covers: 002/throughput
-func TestConcurrentChangesShareACommit(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		g := &gate{Store: sequent.NewMemoryStore(), entered: make(chan int), open: make(chan error)}
-		e := sequent.New(sequent.Config{Store: g})
-		var failed atomic.Int32
-		var wg sync.WaitGroup
-		start := func(n int) {
-			wg.Go(func() {
-				if _, err := e.Ensure(t.Context(), sequent.ID(fmt.Sprint(n)), add(plain(n))); err != nil {
-					failed.Add(1)
-				}
-			})
-			synctest.Wait()
-		}
-		start(1)
-		if n := <-g.entered; n != 1 {
-			t.Fatalf("a lone change commits %d thoughts", n)
-		}
-		for n := range 5 {
-			start(n + 2) // they queue while the first commit is under way
-		}
-		canceled, cancel := context.WithCancel(t.Context())
-		wg.Go(func() {
-			if _, err := e.Ensure(canceled, "s", add(plain(99))); sequent.CodeOf(err) != sequent.CodeCanceled {
-				t.Errorf("a change given up while it waited: %v", err)
-			}
-		})
-		synctest.Wait()
-		cancel()
-		g.open <- nil
-		if n := <-g.entered; n != 5 {
-			t.Errorf("the second commit has %d thoughts, want the 5 that waited", n)
-		}
-		g.open <- errors.New("disk on fire")
-		wg.Wait()
-		if failed.Load() != 5 {
-			t.Errorf("%d changes failed with their commit, want 5", failed.Load())
-		}
-		start(7)
-		if n := <-g.entered; n != 1 {
-			t.Errorf("the next commit has %d thoughts: failed ones came back", n)
-		}
-		g.open <- nil
-		wg.Wait()
-		page, err := e.Sessions(t.Context(), sequent.Query{})
-		if err != nil || len(page.Headers) != 2 {
-			t.Errorf("the sessions are %+v, %v; want two", page.Headers, err)
-		}
-	})
-}
-
-// follow yields the thoughts of a session as docs/embed.md reads them, until ctx is done or the
-// session cannot be read.
-func follow(ctx context.Context, e *sequent.Engine, id sequent.ID, seq int) iter.Seq2[sequent.Thought, error] {
-	return func(yield func(sequent.Thought, error) bool) {
-		w, err := e.Watch(ctx)
-		if err != nil {
-			yield(sequent.Thought{}, err)
-			return
-		}
-		defer w.Close()
-		w.Add(sequent.Key{Owner: e.Owner(), ID: id})
-		for {
-			s, err := e.Session(ctx, id)
-			if err != nil {
-				yield(sequent.Thought{}, err)
-				return
-			}
-			for t := range s.Since(seq) {
-				if !yield(t, nil) {
-					return
-				}
-				seq = t.Seq
-			}
-			if _, err := w.Wait(ctx); err != nil {
-				return
-			}
-		}
-	}
-}
-
-func TestFollow(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		store := sequent.NewMemoryStore()
-		writer, reader := sequent.New(sequent.Config{Store: store}), sequent.New(sequent.Config{Store: store})
-		ensure(t, writer, "s", plain(1))
-		ensure(t, writer, "s", plain(2))
-		ctx, cancel := context.WithCancel(t.Context())
-		seen := make(chan int)
-		var wg sync.WaitGroup
-		wg.Go(func() {
-			for th, err := range follow(ctx, reader, "s", 1) {
-				if err != nil {
-					t.Errorf("follow: %v", err)
-				}
-				seen <- th.Seq
-			}
-		})
-		if got := <-seen; got != 2 {
-			t.Errorf("following after 1 begins with %d", got)
-		}
-		// An idle follower delays no writer.
-		for n := 3; n <= 50; n++ {
-			ensure(t, writer, "s", plain(n))
-		}
-		for n := 3; n <= 50; n++ {
-			if got := <-seen; got != n {
-				t.Fatalf("follower got %d, want %d", got, n)
-			}
-		}
-		synctest.Wait()
-		ensure(t, writer, "s", plain(51))
-		if got := <-seen; got != 51 {
-			t.Errorf("follower got %d, want 51", got)
-		}
-		cancel()
-		wg.Wait()
-	})
-}
-
-func TestFollowEndsWithTheSession(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		e := sequent.New(sequent.Config{})
-		ensure(t, e, "s", plain(1))
-		var got []string
-		var wg sync.WaitGroup
-		wg.Go(func() {
-			for th, err := range follow(t.Context(), e, "s", 0) {
-				got = append(got, fmt.Sprintf("%d %s", th.Seq, sequent.CodeOf(err)))
-			}
-		})
-		synctest.Wait()
-		if err := e.Delete(t.Context(), "s"); err != nil {
-			t.Fatal(err)
-		}
-		wg.Wait()
-		if want := []string{"1 ", "0 session_not_found"}; !slices.Equal(got, want) {
-			t.Errorf("followed %q, want %q", got, want)
-		}
-	})
-}
-
 // A session that is larger than the cache is not read anew for every thought.
 func TestLargeSessionIsRemembered(t *testing.T) {
 	t.Parallel()
@@ -484,4 +217,71 @@ func TestMemoryStaysBounded(t *testing.T) {
 		t.Errorf("the heap grew by %d KB under a cache of 1024 KB", grown>>10)
 	}
 	runtime.KeepAlive(e)
+}
+
+// A failingList is a store whose listings fail from the second page on.
+type failingList struct{ sequent.Store }
+
+func (f failingList) List(ctx context.Context, q sequent.Query) (sequent.Page, error) {
+	if q.Cursor != "" {
+		return sequent.Page{}, errors.New("no second page")
+	}
+	return f.Store.List(ctx, q)
+}
+
+func TestAllSessions(t *testing.T) {
+	store := sequent.NewMemoryStore()
+	now := time.Unix(1_800_000_000, 0)
+	clock := func() time.Time { // that of Windows gives several sessions one time
+		now = now.Add(time.Second)
+		return now
+	}
+	e := sequent.New(sequent.Config{Store: store, Now: clock})
+	for i := range 5 {
+		if _, err := e.Begin(t.Context(), sequent.ID(fmt.Sprint(i)), func(*sequent.Change) error { return nil }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	read := func(e *sequent.Engine, q sequent.Query, most int) (ids string, failed error) {
+		for h, err := range e.AllSessions(t.Context(), q) {
+			if err != nil {
+				failed = err
+				continue // an error is the last value
+			}
+			if ids += string(h.ID); len(ids) == most {
+				break
+			}
+		}
+		return ids, failed
+	}
+	for _, limit := range []int{0, 1, 2, 5, 6} {
+		if ids, err := read(e, sequent.Query{Limit: limit, ByCreated: true}, 9); ids != "43210" || err != nil {
+			t.Errorf("pages of %d: got %q, %v", limit, ids, err)
+		}
+	}
+	if ids, err := read(e, sequent.Query{Limit: 2, ByCreated: true}, 3); ids != "432" || err != nil {
+		t.Errorf("stopped early: got %q, %v", ids, err)
+	}
+	failing := sequent.New(sequent.Config{Store: failingList{store}})
+	if ids, err := read(failing, sequent.Query{Limit: 2, ByCreated: true}, 9); ids != "43" || err == nil {
+		t.Errorf("with an error: got %q, %v", ids, err)
+	}
+}
+
+func TestMemoryStore(t *testing.T) {
+	storetest.Run(t, storetest.Harness{Open: func(t *testing.T) sequent.Store { return sequent.NewMemoryStore() }})
+}
+
+// A bare store can do nothing but what a Store must.
+type bare struct{ sequent.Store }
+
+// What a store cannot do, the package does slowly.
+func TestBareStore(t *testing.T) {
+	storetest.Run(t, storetest.Harness{
+		Open: func(t *testing.T) sequent.Store { return bare{sequent.NewMemoryStore()} },
+		// A watch that reads each second is told late, and of each change.
+		Skip: func(group, name string) bool {
+			return group == "Watch" || group == "Shared"
+		},
+	})
 }

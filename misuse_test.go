@@ -91,35 +91,21 @@ func TestNilChange(t *testing.T) {
 func TestZeroEngine(t *testing.T) {
 	for name, e := range map[string]*sequent.Engine{"new": new(sequent.Engine), "owned": new(sequent.Engine).Owned("a")} {
 		ctx := t.Context()
-		change := func(c *sequent.Change) error { _, err := c.Append(plain(1)); return err }
 		var errs []error
-		add := func(err error) { errs = append(errs, err) }
-		_, err := e.Begin(ctx, "s", change)
-		add(err)
-		_, err = e.Update(ctx, "s", change)
-		add(err)
-		_, err = e.Ensure(ctx, "s", change)
-		add(err)
-		_, err = e.Session(ctx, "s")
-		add(err)
-		_, err = e.Sessions(ctx, sequent.Query{})
-		add(err)
-		_, err = e.Search(ctx, sequent.SearchQuery{Text: "x"})
-		add(err)
-		_, err = e.Sweep(ctx, sequent.SweepQuery{})
-		add(err)
-		_, err = e.Restore(ctx, sequent.Header{Key: sequent.Key{ID: "s"}, State: sequent.Active}, nil)
-		add(err)
-		add(e.Delete(ctx, "s"))
-		_, err = e.Usage(ctx)
-		add(err)
-		_, err = e.Watch(ctx)
-		add(err)
-		_, _, err = e.Entries(ctx, "s", sequent.Position{})
-		add(err)
-		if len(errs) != 12 {
-			t.Errorf("%s: %d errors", name, len(errs))
+		add := func(_ any, err error) { errs = append(errs, err) }
+		for _, verb := range []func(context.Context, sequent.ID, func(*sequent.Change) error) (*sequent.Session, error){e.Begin, e.Update, e.Ensure} {
+			add(verb(ctx, "s", func(c *sequent.Change) error { _, err := c.Append(plain(1)); return err }))
 		}
+		add(e.Session(ctx, "s"))
+		add(e.Sessions(ctx, sequent.Query{}))
+		add(e.Search(ctx, sequent.SearchQuery{Text: "x"}))
+		add(e.Sweep(ctx, sequent.SweepQuery{}))
+		add(e.Restore(ctx, sequent.Header{Key: sequent.Key{ID: "s"}, State: sequent.Active}, nil))
+		add(nil, e.Delete(ctx, "s"))
+		add(e.Usage(ctx))
+		add(e.Watch(ctx))
+		_, _, err := e.Entries(ctx, "s", sequent.Position{})
+		add(nil, err)
 		for i, err := range errs {
 			if sequent.CodeOf(err) != sequent.CodeInternal || !strings.Contains(err.Error(), "sequent.New") {
 				t.Errorf("%s, call %d: %v", name, i, err)
@@ -250,34 +236,6 @@ func TestSessionOfAChange(t *testing.T) {
 	}
 }
 
-// A session that a change function leaked does not change with what comes after the refusal.
-func TestSessionOfARefusedChange(t *testing.T) {
-	e := sequent.New(sequent.Config{})
-	ensure(t, e, "s", plain(1))
-	var leaked *sequent.Session
-	refusal := errors.New("no")
-	_, err := e.Update(t.Context(), "s", func(c *sequent.Change) error {
-		for range 40 {
-			if _, err := c.Append(on("refused", plain(2))); err != nil {
-				return err
-			}
-		}
-		leaked = c.Session()
-		return refusal
-	})
-	if err != refusal {
-		t.Fatal(err)
-	}
-	want := chain(slices.Collect(leaked.All()))
-	s := ensure(t, e, "s", plain(3))
-	if got := chain(slices.Collect(leaked.All())); got != want || leaked.Len() != 41 {
-		t.Errorf("the leaked session is %s, was %s", got, want)
-	}
-	if got := chain(slices.Collect(s.All())); got != "1@1 3@2" || len(s.Branches()) != 0 {
-		t.Errorf("the session is %s with branches %q", got, s.Branches())
-	}
-}
-
 // A setter that gets a bad value makes the change fail, whatever its function
 // returns, and nothing of the change stays.
 func TestBadValues(t *testing.T) {
@@ -373,4 +331,41 @@ type emptyHanded struct{ sequent.Store }
 
 func (emptyHanded) Load(context.Context, sequent.Key, sequent.Position) (sequent.Header, []sequent.Entry, error) {
 	return sequent.Header{}, nil, nil
+}
+
+// A session has a limit in bytes, because its readers hold it in memory. Beyond it, thoughts
+// and notes are refused, and the session can be closed.
+func TestSessionBytes(t *testing.T) {
+	t.Parallel()
+	e := sequent.New(sequent.Config{Limits: sequent.Limits{Bytes: 1000}})
+	add := func(text string) error {
+		_, err := e.Ensure(t.Context(), "s", func(c *sequent.Change) error {
+			_, err := c.Append(sequent.Draft{Text: text})
+			return err
+		})
+		return err
+	}
+	if err := add(strings.Repeat("x", 500)); err != nil {
+		t.Fatal(err)
+	}
+	err := add(strings.Repeat("x", 500))
+	if sequent.CodeOf(err) != sequent.CodeLimitExceeded || !strings.Contains(err.Error(), "the limit is 1000") {
+		t.Errorf("a thought beyond the limit got %v", err)
+	}
+	s, err := e.Update(t.Context(), "s", func(c *sequent.Change) error {
+		c.Conclude(strings.Repeat("y", 1000))
+		c.SetState(sequent.Completed)
+		return nil
+	})
+	if err != nil || s.Len() != 1 || s.State() != sequent.Completed {
+		t.Fatalf("closing a full session: %v, %v", s, err)
+	}
+	var log []sequent.Thought
+	for th := range s.All() {
+		log = append(log, th)
+	}
+	small := sequent.New(sequent.Config{Limits: sequent.Limits{Bytes: 100}})
+	if _, err := small.Restore(t.Context(), s.Header(), sequent.Entries(log)); sequent.CodeOf(err) != sequent.CodeLimitExceeded {
+		t.Errorf("restoring a session beyond the limit got %v", err)
+	}
 }

@@ -1,12 +1,16 @@
 package sequent_test
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/sequent-dev/sequent"
 )
@@ -85,133 +89,65 @@ func effective(s *sequent.Session, branch string) string {
 	return strings.Join(words, " ")
 }
 
+// drafts parses drafts with spaces between them: "4~2" is a 4 that revises 2, "b:3<2" a 3 on a
+// branch b from 2.
+func drafts(text string) (list []sequent.Draft) {
+	for word := range strings.FieldsSeq(text) {
+		var d sequent.Draft
+		if branch, rest, ok := strings.Cut(word, ":"); ok {
+			d.Branch, word = branch, rest
+		}
+		word, origin, leaves := strings.Cut(word, "<")
+		word, target, revises := strings.Cut(word, "~")
+		number := func(s string) (n int) { fmt.Sscan(s, &n); return n }
+		d.Number, d.Text = number(word), "thought "+word
+		if leaves {
+			d.From = sequent.To(number(origin))
+		}
+		if revises {
+			d.Revises, d.Revision = sequent.To(number(target)), true
+		}
+		list = append(list, d)
+	}
+	return list
+}
+
 func TestLines(t *testing.T) {
-	for _, tt := range []struct {
-		name      string
-		drafts    []sequent.Draft
-		branch    string
-		path      string
-		effective string
-		branches  []string
-		next      int
+	for name, tt := range map[string]struct {
+		drafts, branch, path, effective, branches string
+		next                                      int
 	}{
-		{
-			name:   "a straight line",
-			drafts: []sequent.Draft{plain(1), plain(2), plain(3)},
-			path:   "1@1 2@2 3@3", effective: "1@1 2@2 3@3", next: 4,
-		},
-		{
-			name:   "a revision takes the place of what it revises",
-			drafts: []sequent.Draft{plain(1), plain(2), plain(3), revises(4, 2), plain(5)},
-			path:   "1@1 2@2 3@3 4@4 5@5", effective: "1@1 4@4(for 2, was [2]) 3@3 5@5", next: 6,
-		},
-		{
-			name:   "a revision of a revision",
-			drafts: []sequent.Draft{plain(1), plain(2), revises(3, 2), revises(4, 3)},
-			path:   "1@1 2@2 3@3 4@4", effective: "1@1 4@4(for 2, was [2 3])", next: 5,
-		},
-		{
-			name:   "two revisions of the same thought",
-			drafts: []sequent.Draft{plain(1), plain(2), revises(3, 1), revises(4, 1)},
-			path:   "1@1 2@2 3@3 4@4", effective: "4@4(for 1, was [1 3]) 2@2", next: 5,
-		},
-		{
-			name:   "a revision under the number that it revises",
-			drafts: []sequent.Draft{plain(1), plain(2), revises(1, 1), plain(3), revises(1, 1)},
-			path:   "1@1 2@2 1@3 3@4 1@5", effective: "1@5(for 1, was [1 3]) 2@2 3@4", next: 4,
-		},
-		{
-			name:   "a revision of nothing that exists is a step",
-			drafts: []sequent.Draft{plain(1), revises(2, 77)},
-			path:   "1@1 2@2", effective: "1@1 2@2", next: 3,
-		},
-		{
-			name:     "a branch",
-			drafts:   []sequent.Draft{plain(1), plain(2), plain(3), on("b", from(2, plain(3))), on("b", plain(4)), plain(4)},
-			branch:   "b",
-			branches: []string{"b"},
-			path:     "1@1 2@2 3@4 4@5", effective: "1@1 2@2 3@4 4@5", next: 5,
-		},
-		{
-			name:     "the main line beside a branch",
-			drafts:   []sequent.Draft{plain(1), plain(2), on("b", from(1, plain(2))), plain(3)},
-			branches: []string{"b"},
-			path:     "1@1 2@2 3@4", effective: "1@1 2@2 3@4", next: 4,
-		},
-		{
-			name: "a branch of a branch, named by the number that both lines have",
-			drafts: []sequent.Draft{
-				plain(1), plain(2), plain(3), on("b", from(1, plain(2))), on("b", plain(3)),
-				on("c", from(3, plain(4))), // the 3 of b: that line was used last
-			},
-			branch: "c", branches: []string{"b", "c"},
-			path: "1@1 2@4 3@5 4@6", effective: "1@1 2@4 3@5 4@6", next: 5,
-		},
-		{
-			name: "a revision on a branch leaves the main line alone",
-			drafts: []sequent.Draft{
-				plain(1), plain(2), plain(3), on("b", from(3, revises(4, 2))), plain(4),
-			},
-			branches: []string{"b"},
-			path:     "1@1 2@2 3@3 4@5", effective: "1@1 2@2 3@3 4@5", next: 5,
-		},
-		{
-			name: "that revision, on its branch",
-			drafts: []sequent.Draft{
-				plain(1), plain(2), plain(3), on("b", from(3, revises(4, 2))), plain(4),
-			},
-			branch: "b", branches: []string{"b"},
-			path: "1@1 2@2 3@3 4@4", effective: "1@1 4@4(for 2, was [2]) 3@3", next: 5,
-		},
-		{
-			name: "a branch carries the revisions made before it was opened, and no later ones",
-			drafts: []sequent.Draft{
-				plain(1), plain(2), plain(3), revises(4, 1), plain(5),
-				on("b", from(3, plain(4))), revises(6, 2),
-			},
-			branch: "b", branches: []string{"b"},
-			path: "1@1 2@2 3@3 4@4 4@6", effective: "4@4(for 1, was [1]) 2@2 3@3 4@6", next: 5,
-		},
-		{
-			name:   "a branch without an origin leaves at the thought before it",
-			drafts: []sequent.Draft{plain(1), plain(2), on("b", plain(3))},
-			branch: "b", branches: []string{"b"},
-			path: "1@1 2@2 3@3", effective: "1@1 2@2 3@3", next: 4,
-		},
-		{
-			name:   "a branch from nowhere stands alone",
-			drafts: []sequent.Draft{plain(1), on("b", from(77, plain(2)))},
-			branch: "b", branches: []string{"b"},
-			path: "2@2", effective: "2@2", next: 3,
-		},
-		{
-			name:   "an unknown branch",
-			drafts: []sequent.Draft{plain(1)},
-			branch: "b", next: 1,
-		},
-		{
-			name:     "odd labels are data",
-			drafts:   []sequent.Draft{plain(1), on("__proto__", from(1, plain(2))), on("..", from(1, plain(2)))},
-			branch:   "__proto__",
-			branches: []string{"__proto__", ".."},
-			path:     "1@1 2@2", effective: "1@1 2@2", next: 3,
-		},
+		"a straight line": {"1 2 3", "", "1@1 2@2 3@3", "", "", 4},
+		"a revision takes the place of what it revises": {"1 2 3 4~2 5", "", "1@1 2@2 3@3 4@4 5@5", "1@1 4@4(for 2, was [2]) 3@3 5@5", "", 6},
+		"a revision of a revision":                      {"1 2 3~2 4~3", "", "1@1 2@2 3@3 4@4", "1@1 4@4(for 2, was [2 3])", "", 5},
+		"two revisions of the same thought":             {"1 2 3~1 4~1", "", "1@1 2@2 3@3 4@4", "4@4(for 1, was [1 3]) 2@2", "", 5},
+		"a revision under the number that it revises":   {"1 2 1~1 3 1~1", "", "1@1 2@2 1@3 3@4 1@5", "1@5(for 1, was [1 3]) 2@2 3@4", "", 4},
+		"a revision of nothing that exists is a step":   {"1 2~77", "", "1@1 2@2", "", "", 3},
+		"a branch":                      {"1 2 3 b:3<2 b:4 4", "b", "1@1 2@2 3@4 4@5", "", "b", 5},
+		"the main line beside a branch": {"1 2 b:2<1 3", "", "1@1 2@2 3@4", "", "b", 4},
+		"a branch of a branch, by a number of both; that line was used last": {"1 2 3 b:2<1 b:3 c:4<3", "c", "1@1 2@4 3@5 4@6", "", "b c", 5},
+		"a revision on a branch leaves the main line alone":                  {"1 2 3 b:4~2<3 4", "", "1@1 2@2 3@3 4@5", "", "b", 5},
+		"that revision, on its branch":                                       {"1 2 3 b:4~2<3 4", "b", "1@1 2@2 3@3 4@4", "1@1 4@4(for 2, was [2]) 3@3", "b", 5},
+		"a branch carries the revisions made before it was opened, and no later ones": {
+			"1 2 3 4~1 5 b:4<3 6~2", "b", "1@1 2@2 3@3 4@4 4@6", "4@4(for 1, was [1]) 2@2 3@3 4@6", "b", 5},
+		"a branch without an origin leaves at the thought before it": {"1 2 b:3", "b", "1@1 2@2 3@3", "", "b", 4},
+		"a branch from nowhere stands alone":                         {"1 b:2<77", "b", "2@2", "", "b", 3},
+		"an unknown branch":                                          {"1", "b", "", "", "", 1},
+		"odd labels are data":                                        {"1 __proto__:2<1 ..:2<1", "__proto__", "1@1 2@2", "", "__proto__ ..", 3},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			s := record(t, tt.drafts...)
-			if got := chain(s.Path(tt.branch)); got != tt.path {
-				t.Errorf("Path(%q) = %s, want %s", tt.branch, got, tt.path)
-			}
-			if got := effective(s, tt.branch); got != tt.effective {
-				t.Errorf("Effective(%q) = %s, want %s", tt.branch, got, tt.effective)
-			}
-			if got := s.Branches(); !slices.Equal(got, tt.branches) {
-				t.Errorf("Branches() = %q, want %q", got, tt.branches)
-			}
-			if got := s.NextNumber(tt.branch); got != tt.next {
-				t.Errorf("NextNumber(%q) = %d, want %d", tt.branch, got, tt.next)
-			}
-		})
+		s := record(t, drafts(tt.drafts)...)
+		if got := chain(s.Path(tt.branch)); got != tt.path {
+			t.Errorf("%s: Path(%q) = %s, want %s", name, tt.branch, got, tt.path)
+		}
+		if got := effective(s, tt.branch); got != cmp.Or(tt.effective, tt.path) {
+			t.Errorf("%s: Effective(%q) = %s, want %s", name, tt.branch, got, cmp.Or(tt.effective, tt.path))
+		}
+		if got := strings.Join(s.Branches(), " "); got != tt.branches {
+			t.Errorf("%s: Branches() = %q, want %q", name, got, tt.branches)
+		}
+		if got := s.NextNumber(tt.branch); got != tt.next {
+			t.Errorf("%s: NextNumber(%q) = %d, want %d", name, tt.branch, got, tt.next)
+		}
 	}
 }
 
@@ -228,32 +164,6 @@ func TestOutlineReadsAsATree(t *testing.T) {
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("Outline:\n got %q\nwant %q", got, want)
-	}
-}
-
-func TestASnapshotNeverChanges(t *testing.T) {
-	e := sequent.New(sequent.Config{})
-	first := ensure(t, e, "s", plain(1))
-	ensure(t, e, "s", plain(1))
-	ensure(t, e, "s", on("b", from(1, plain(5))))
-	if first.Len() != 1 || len(slices.Collect(first.All())) != 1 || len(first.Branches()) != 0 {
-		t.Errorf("the first snapshot has %d thoughts and branches %q", first.Len(), first.Branches())
-	}
-	if got, _ := first.Find("", 1); got.Seq != 1 {
-		t.Errorf("Find(1) in the first snapshot = thought at %d, want 1", got.Seq)
-	}
-	if got := first.NextNumber(""); got != 2 {
-		t.Errorf("NextNumber in the first snapshot = %d, want 2", got)
-	}
-	now, err := e.Session(t.Context(), "s")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got, _ := now.Find("", 1); got.Seq != 2 {
-		t.Errorf("Find(1) now = thought at %d, want the latest, 2", got.Seq)
-	}
-	if got := now.Upto(1); got.Len() != 1 || got.State() != sequent.Active || len(got.Branches()) != 0 {
-		t.Errorf("Upto(1) = %d thoughts, %s, branches %q", got.Len(), got.State(), got.Branches())
 	}
 }
 
@@ -352,5 +262,52 @@ func TestTitle(t *testing.T) {
 	})
 	if err != nil || s.Title() != "The problem" {
 		t.Errorf("the title that was set is %q, %v", s.Title(), err)
+	}
+}
+
+// Programs put thoughts into files and queues of their own.
+func TestThoughtsAreEncoded(t *testing.T) {
+	full := sequent.Draft{
+		Number: 3, Total: 5, Text: "text", Note: "note", Branch: "b", From: sequent.To(0), Revises: sequent.To(-7),
+		Revision: true, Extend: true, Final: true,
+		Request: sequent.Request{Key: "k", Digest: "d"}, Labels: map[string]string{"a": "1"},
+	}
+	at := time.Date(2026, 7, 1, 12, 0, 0, 1000, time.UTC)
+	for name, want := range map[string]any{
+		"draft":         &full,
+		"plain draft":   &sequent.Draft{Number: 1, Text: "text"},
+		"zero draft":    &sequent.Draft{},
+		"thought":       &sequent.Thought{Draft: full, Seq: 4, After: 3, Supersedes: 2, At: at},
+		"plain thought": &sequent.Thought{Draft: sequent.Draft{Number: 1, Revises: sequent.To(1 << 40)}, Seq: 1, At: at},
+	} {
+		data, err := json.Marshal(want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := reflect.New(reflect.TypeOf(want).Elem()).Interface()
+		if err := json.Unmarshal(data, got); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s as JSON: %s is %+v (%v), want %+v", name, data, got, err, want)
+		}
+	}
+}
+
+func TestRefAsJSON(t *testing.T) {
+	type refs struct {
+		A sequent.Ref
+		B sequent.Ref `json:",omitzero"`
+		C sequent.Ref `json:",omitzero"`
+	}
+	const want = `{"A":null,"C":0}`
+	if got, err := json.Marshal(refs{C: sequent.To(0)}); err != nil || string(got) != want {
+		t.Errorf("got %s (%v), want %s", got, err, want)
+	}
+	var r refs
+	if err := json.Unmarshal([]byte(want), &r); err != nil || r != (refs{C: sequent.To(0)}) {
+		t.Errorf("%s is %+v (%v)", want, r, err)
+	}
+	for _, bad := range []string{`"7"`, `7.5`, `1e2`, `{}`, `99999999999999999999`, `true`} {
+		if err := json.Unmarshal([]byte(bad), &r.A); err == nil || !strings.Contains(err.Error(), "number of a thought") {
+			t.Errorf("%s: %v", bad, err)
+		}
 	}
 }
