@@ -20,7 +20,7 @@ func Compare(ctx context.Context, s *sequent.Session, a, b string, bytes int) (t
 	for common < min(len(one), len(other)) && one[common].Seq == other[common].Seq {
 		common++
 	}
-	head := fmt.Sprintf("%s: %s and %s", s.ID(), Label(s, a), Label(s, b))
+	head := fmt.Sprintf("%s: %s and %s", s.ID(), Label(a), Label(b))
 	if common == 0 {
 		head += " have no thought in common"
 	} else {
@@ -38,7 +38,7 @@ func Compare(ctx context.Context, s *sequent.Session, a, b string, bytes int) (t
 
 // planSide adds what a line has of its own.
 func (w *writer) planSide(section int, label string, own []sequent.Step) {
-	head := w.line(w.Lines[label]) + ": " + printable.Count(len(own), "thought", "thoughts") + " of its own"
+	head := Line(w.Session, w.Lines[label]) + ": " + printable.Count(len(own), "thought", "thoughts") + " of its own"
 	var replaced []string
 	for _, step := range own {
 		for i, seq := range step.Replaced {

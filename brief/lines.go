@@ -23,7 +23,7 @@ func (w *writer) planLines() {
 			break
 		}
 		end := w.log[l.Last-1]
-		head := w.line(l) + ", ends " + Name(end)
+		head := Line(w.Session, l) + ", ends " + Name(end)
 		if end.Supersedes > 0 {
 			head += " (replaces " + Name(w.log[end.Supersedes-1]) + ")"
 		}
@@ -45,15 +45,15 @@ func (w *writer) planLines() {
 	}
 }
 
-// line describes a line without its end.
-func (w *writer) line(l sequent.Line) string {
-	text := Label(w.Session, l.Label)
-	if l.Origin > 0 {
-		text += " from " + Name(w.log[l.Origin-1])
+// Line names a line, where it leaves, and what was decided about it.
+func Line(s *sequent.Session, l sequent.Line) string {
+	text := Label(l.Label)
+	if origin, ok := s.At(l.Origin); ok {
+		text += " from " + Name(origin)
 	}
-	switch {
-	case l.By > 0:
-		text += " (" + string(l.Verdict) + " by " + Name(w.log[l.By-1]) + ")"
+	switch by, ok := s.At(l.By); {
+	case ok:
+		text += " (" + string(l.Verdict) + " by " + Name(by) + ")"
 	case l.Verdict != "":
 		text += " (" + string(l.Verdict) + ")"
 	}

@@ -17,7 +17,7 @@ func Name(t sequent.Thought) string {
 }
 
 // Label returns how a brief names a line of a session.
-func Label(s *sequent.Session, label string) string {
+func Label(label string) string {
 	if label == "" {
 		return "main"
 	}

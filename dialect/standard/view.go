@@ -239,7 +239,7 @@ func (v *view) text(t sequent.Thought) string {
 	switch {
 	case rejected:
 		end, _ := v.s.At(l.Last)
-		return lineText(v.now, l) + ", ends " + brief.Name(end) + ": " + brief.Lead(end.Text, 160)
+		return brief.Line(v.now, l) + ", ends " + brief.Name(end) + ": " + brief.Lead(end.Text, 160)
 	case v.name == viewOutline:
 		line := brief.Name(t) + v.mark(t) + " " + brief.Lead(t.Text, 80)
 		return strings.Repeat(" ", min(v.depths[t.Seq], 8)) + strings.TrimRight(line, " ")
@@ -324,7 +324,7 @@ func (v *view) lines(line string) string {
 	const most = 40
 	var all []string
 	for _, l := range v.now.Lines() {
-		text := lineText(v.now, l)
+		text := brief.Line(v.now, l)
 		if v.whole && text == mainLine || !v.whole && l.Label == line {
 			continue
 		}
@@ -341,21 +341,6 @@ func (v *view) lines(line string) string {
 		head = "lines: "
 	}
 	return head + strings.Join(all, ", ")
-}
-
-// lineText names a line, where it leaves, and what was decided about it.
-func lineText(s *sequent.Session, l sequent.Line) string {
-	text := brief.Label(s, l.Label)
-	if origin, ok := s.At(l.Origin); ok {
-		text += " from " + brief.Name(origin)
-	}
-	switch by, ok := s.At(l.By); {
-	case ok:
-		text += " (" + string(l.Verdict) + " by " + brief.Name(by) + ")"
-	case l.Verdict != "":
-		text += " (" + string(l.Verdict) + ")"
-	}
-	return text
 }
 
 // lineNamed returns the label of the line that an argument names.

@@ -54,7 +54,7 @@ func newWriter(ctx context.Context, s *sequent.Session, o Options) *writer {
 	first, _ := s.At(1)
 	w.rest = first.Text
 	if asked, _ := s.Asked(); asked == first.Text {
-		_, rest, _ := head(first.Text, maxTitle)
+		_, rest := head(first.Text, maxTitle)
 		w.rest = cmp.Or(rest, first.Text)
 	}
 	return w
@@ -121,7 +121,7 @@ func (w *writer) header() {
 		fmt.Fprintf(w, " · %s to %s</p>", clock(h.Created), clock(h.Updated))
 	}
 	if _, now := w.Session.Asked(); now.Seq > 0 {
-		sentence, _, _ := head(now.Text, maxSentence)
+		sentence, _ := head(now.Text, maxSentence)
 		fmt.Fprintf(w, `<p class="meta">Asked at %s. Now %s: <bdi>%s</bdi></p>`, w.link(1, ""), w.link(now.Seq, ""), line(sentence))
 	}
 	if f := w.Session.Fault(); f != nil {
@@ -157,7 +157,7 @@ func (w *writer) abstract() {
 		if w.Session.State() == sequent.Active {
 			title = "No conclusion yet"
 		}
-		sentence, _, _ := head(last.Text, maxSentence)
+		sentence, _ := head(last.Text, maxSentence)
 		fmt.Fprintf(w, `<section class="abstract" aria-labelledby="answer"><div class="verdict pending"><h2 id="answer">%s</h2><p dir="auto">At %s: %s</p>`, title, w.link(last.Seq, ""), line(sentence))
 	}
 	var weighed, changed, noted []string
@@ -322,6 +322,6 @@ func (w *writer) footer() {
 // Title returns the title of a session's article: the problem as it was first put.
 func Title(s *sequent.Session) string {
 	asked, _ := s.Asked()
-	title, _, _ := head(asked, maxTitle)
+	title, _ := head(asked, maxTitle)
 	return cmp.Or(strings.TrimSuffix(title, "."), "Untitled")
 }

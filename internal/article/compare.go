@@ -72,7 +72,7 @@ func (w *writer) brief(t *sequent.Thought) {
 	if t.Seq == 1 {
 		text = w.rest
 	}
-	sentence, _, _ := head(text, maxSentence)
+	sentence, _ := head(text, maxSentence)
 	fmt.Fprintf(w, `<li class="thought%s" id="t%d"><h3 class="n"><a href="#t%d"><span class="sr">Thought </span>%d</a></h3><div class="prose" dir="auto"><p>%s</p></div></li>`+"\n",
 		class, t.Seq, t.Seq, t.Number, line(sentence))
 }

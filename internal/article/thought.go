@@ -80,7 +80,7 @@ func (w *writer) text(t *sequent.Thought, level int) {
 	}
 	switch {
 	case w.Standing(t).State == sequent.Superseded:
-		sentence, rest, _ := head(text, maxSentence)
+		sentence, rest := head(text, maxSentence)
 		if rest == "" && t.Note == "" {
 			fmt.Fprintf(w, `<div class="prose"%s><p>%s</p></div>`+"\n", dir, html.EscapeString(sentence))
 			return

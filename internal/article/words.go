@@ -20,8 +20,8 @@ const (
 var marks = strings.NewReplacer("`", "", "**", "", "__", "")
 
 // head returns the first sentence of a text, plain and at most limit characters long, and what follows it. Where the
-// sentence is cut, or Markdown goes on after it, whole is false and rest is the whole text.
-func head(text string, limit int) (sentence, rest string, whole bool) {
+// sentence is cut, or Markdown goes on after it, that is the whole text.
+func head(text string, limit int) (sentence, rest string) {
 	text = strings.TrimSpace(text)
 	line, after, _ := strings.Cut(text, "\n")
 	end := sentenceEnd(line)
@@ -30,12 +30,12 @@ func head(text string, limit int) (sentence, rest string, whole bool) {
 		sentence = bare
 	}
 	clean := printable.Line(marks.Replace(sentence))
-	whole = strings.Count(sentence, "`")%2 == 0 && strings.Count(sentence, "**")%2 == 0 && !strings.ContainsAny(sentence[:min(len(sentence), 1)], "|>-+~`") &&
+	whole := strings.Count(sentence, "`")%2 == 0 && strings.Count(sentence, "**")%2 == 0 && !strings.ContainsAny(sentence[:min(len(sentence), 1)], "|>-+~`") &&
 		strings.Count(sentence, "[") == strings.Count(sentence, "](") && utf8.RuneCountInString(clean) <= limit
 	if !whole {
 		rest = text
 	}
-	return printable.Short(clean, limit), rest, whole
+	return printable.Short(clean, limit), rest
 }
 
 // sentenceEnd returns the index after the first sentence of a line.

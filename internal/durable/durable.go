@@ -3,6 +3,7 @@ package durable
 
 import (
 	"crypto/rand"
+	"errors"
 	"io"
 	"io/fs"
 	"os"
@@ -57,10 +58,16 @@ func WriteTemp(root *os.Root, name string, mode fs.FileMode, write func(io.Write
 	if err == nil {
 		err = f.Sync()
 	}
-	if closed := f.Close(); err == nil {
-		err = closed
+	return errors.Join(err, f.Close())
+}
+
+// SyncPath is [SyncDir] for a directory outside a root.
+func SyncPath(name string) error {
+	root, err := os.OpenRoot(name)
+	if err != nil {
+		return err
 	}
-	return err
+	return errors.Join(SyncDir(root, "."), root.Close())
 }
 
 // RemoveAbandoned removes the temporary files of killed processes from a directory:

@@ -6,6 +6,3 @@ import "os"
 
 // SyncDir does nothing.
 func SyncDir(*os.Root, string) error { return nil }
-
-// SyncPath does nothing.
-func SyncPath(string) error { return nil }
