@@ -13,53 +13,60 @@ import (
 	"github.com/sequent-dev/sequent"
 )
 
-func searchPages(t *testing.T, h Harness) {
-	s := h.open(t)
-	const n = 60
-	rng := rand.New(rand.NewPCG(1, 2))
-	want := map[string]bool{}
-	for i := range n {
-		text := fmt.Sprintf("unique%d heron %s%s", i, strings.Repeat("heron ", rng.IntN(4)), strings.Repeat("filler ", rng.IntN(6)))
-		want[text] = true
-		put(t, s, begin(sequent.Key{ID: sequent.ID(fmt.Sprint("s", i))}, text))
-	}
+// pages fails the test unless all pages of q have each text of want once and no other that begins
+// with unique, best first: those with more words before those with fewer. It calls meanwhile after
+// each page.
+func pages(t *testing.T, s sequent.Store, q sequent.SearchQuery, want map[string]int, partial bool, meanwhile func(page int)) {
+	t.Helper()
 	seen := map[string]bool{}
-	last := math.Inf(1)
-	q := sequent.SearchQuery{Text: "heron", Limit: 7}
+	last, most := math.Inf(1), math.MaxInt
 	for page := 0; ; page++ {
 		got, err := sequent.SearchStore(t.Context(), s, q)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(got.Hits) > q.Limit {
-			t.Fatalf("a page of %d hits, want at most %d", len(got.Hits), q.Limit)
+		if len(got.Hits) > q.Limit || got.Partial != partial {
+			t.Fatalf("a page of %d hits, partial: %t; want at most %d, %t", len(got.Hits), got.Partial, q.Limit, partial)
 		}
 		for _, hit := range got.Hits {
-			if seen[hit.Thought.Text] {
-				t.Errorf("%q was returned twice", hit.Thought.Text)
+			text := hit.Thought.Text
+			if !strings.HasPrefix(text, "unique") { // recorded meanwhile
+				continue
 			}
-			seen[hit.Thought.Text] = true
-			if hit.Score > last {
-				t.Errorf("%q has score %g, after a hit with %g", hit.Thought.Text, hit.Score, last)
+			if seen[text] || want[text] == 0 {
+				t.Errorf("%q was returned twice or has no word", text)
 			}
-			last = hit.Score
+			seen[text] = true
+			if hit.Score > last || want[text] > most {
+				t.Errorf("%q has %d words and score %g, after a hit with %d and %g", text, want[text], hit.Score, most, last)
+			}
+			last, most = hit.Score, want[text]
 		}
 		if q.Cursor = got.Next; q.Cursor == "" {
 			break
 		}
+		meanwhile(page)
+	}
+	if len(seen) != len(want) {
+		t.Errorf("%d different hits, want %d", len(seen), len(want))
+	}
+}
+
+func searchPages(t *testing.T, h Harness) {
+	s := h.open(t)
+	rng := rand.New(rand.NewPCG(1, 2))
+	want := map[string]int{}
+	for i := range 60 {
+		text := fmt.Sprintf("unique%d heron %s%s", i, strings.Repeat("heron ", rng.IntN(4)), strings.Repeat("filler ", rng.IntN(6)))
+		want[text] = 1
+		put(t, s, begin(sequent.Key{ID: sequent.ID(fmt.Sprint("s", i))}, text))
+	}
+	pages(t, s, sequent.SearchQuery{Text: "heron", Limit: 7}, want, false, func(page int) {
 		// Add thoughts that match better, and make the words more common.
 		for i := range 5 {
 			put(t, s, later(begin(sequent.Key{ID: sequent.ID(fmt.Sprintf("new%d-%d", page, i))}, "heron heron heron", "other words")))
 		}
-	}
-	for text := range want {
-		if !seen[text] {
-			t.Errorf("%q was not returned", text)
-		}
-	}
-	if len(seen) < n {
-		t.Errorf("%d different hits, want at least %d", len(seen), n)
-	}
+	})
 }
 
 // later returns a write whose thoughts were recorded an hour later.

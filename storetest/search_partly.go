@@ -2,7 +2,6 @@ package storetest
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -118,37 +117,7 @@ func searchPartlyPages(t *testing.T, h Harness) {
 		}
 		put(t, s, begin(sequent.Key{ID: sequent.ID(fmt.Sprint("s", i))}, text))
 	}
-	seen := map[string]bool{}
-	last, most := math.Inf(1), len(words)
-	q := sequent.SearchQuery{Text: strings.Join(words, " "), Limit: 7}
-	for page := 0; ; page++ {
-		got, err := sequent.SearchStore(t.Context(), s, q)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !got.Partial {
-			t.Fatalf("page %d: not partial", page)
-		}
-		for _, hit := range got.Hits {
-			text := hit.Thought.Text
-			if !strings.HasPrefix(text, "unique") { // recorded meanwhile
-				continue
-			}
-			if seen[text] || want[text] == 0 {
-				t.Errorf("%q was returned twice or has no word", text)
-			}
-			seen[text] = true
-			if hit.Score > last || want[text] > most {
-				t.Errorf("%q has %d words and score %g, after a hit with %d and %g", text, want[text], hit.Score, most, last)
-			}
-			last, most = hit.Score, want[text]
-		}
-		if q.Cursor = got.Next; q.Cursor == "" {
-			break
-		}
+	pages(t, s, sequent.SearchQuery{Text: strings.Join(words, " "), Limit: 7}, want, true, func(page int) {
 		put(t, s, later(begin(sequent.Key{ID: sequent.ID(fmt.Sprint("new", page))}, "heron stork crane egret", "heron stork crane", "heron")))
-	}
-	if len(seen) != len(want) {
-		t.Errorf("%d different hits, want %d", len(seen), len(want))
-	}
+	})
 }

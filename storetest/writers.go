@@ -51,72 +51,39 @@ var writerTests = []test{
 	{"readers see whole writes", func(t *testing.T, h Harness) {
 		s := h.open(t)
 		put(t, s, begin(key("a"), "0a", "0b"))
-		stop := make(chan struct{})
-		var readers sync.WaitGroup
-		for range 4 {
-			readers.Go(func() {
-				var have sequent.Position
-				var all []sequent.Entry
-				for {
-					head, tail, err := s.Load(t.Context(), key("a"), have)
-					if err != nil {
-						t.Errorf("Load: %v", err)
-						return
-					}
-					all = append(all, tail...)
-					have = head.Position()
-					if head.Len != len(all) || head.Len%2 != 0 || head.Len != 2*head.Version {
-						t.Errorf("a reader has %d thoughts at %+v; each write has two", len(all), have)
-						return
-					}
-					select {
-					case <-stop:
-						return
-					default:
-					}
-				}
-			})
-		}
+		var have [4]sequent.Position
+		var all [4]int
+		stop := reading(len(have), func(i int) bool {
+			head, tail, err := s.Load(t.Context(), key("a"), have[i])
+			have[i], all[i] = head.Position(), all[i]+len(tail)
+			if err != nil || head.Len != all[i] || head.Len%2 != 0 || head.Len != 2*head.Version {
+				t.Errorf("a reader has %d thoughts at %+v, %v; each write has two", all[i], have[i], err)
+			}
+			return !t.Failed()
+		})
 		head, _ := load(t, s, key("a"))
 		for i := range 100 {
 			w := next(head, fmt.Sprint(i, "a"), fmt.Sprint(i, "b"))
 			put(t, s, w)
 			head = w.Header
 		}
-		close(stop)
-		readers.Wait()
+		stop()
 	}},
 	{"reading during deletions", func(t *testing.T, h Harness) {
 		s := h.open(t)
-		stop := make(chan struct{})
-		var readers sync.WaitGroup
-		for range 2 {
-			readers.Go(func() {
-				for {
-					head, entries, err := s.Load(t.Context(), key("a"), sequent.Position{})
-					log := sequent.Thoughts(entries)
-					if err == nil && len(log) != head.Len {
-						t.Errorf("loaded %d thoughts, the header says %d", len(log), head.Len)
-						return
-					}
-					if err != nil && sequent.CodeOf(err) != sequent.CodeSessionNotFound {
-						t.Errorf("Load: %v", err)
-						return
-					}
-					for _, th := range log {
-						if th.Text != log[0].Text {
-							t.Errorf("loaded thoughts of two sessions: %q and %q", log[0].Text, th.Text)
-							return
-						}
-					}
-					select {
-					case <-stop:
-						return
-					default:
-					}
+		stop := reading(2, func(int) bool {
+			head, entries, err := s.Load(t.Context(), key("a"), sequent.Position{})
+			log := sequent.Thoughts(entries)
+			if err == nil && len(log) != head.Len || err != nil && sequent.CodeOf(err) != sequent.CodeSessionNotFound {
+				t.Errorf("loaded %d thoughts, the header says %d: %v", len(log), head.Len, err)
+			}
+			for _, th := range log {
+				if th.Text != log[0].Text {
+					t.Errorf("loaded thoughts of two sessions: %q and %q", log[0].Text, th.Text)
 				}
-			})
-		}
+			}
+			return !t.Failed()
+		})
 		for i := range 50 {
 			texts := slices.Repeat([]string{fmt.Sprint("generation ", i)}, 20)
 			w := begin(key("a"), texts...)
@@ -127,8 +94,7 @@ var writerTests = []test{
 				t.Errorf("Delete: %v", err)
 			}
 		}
-		close(stop)
-		readers.Wait()
+		stop()
 	}},
 }
 
@@ -202,6 +168,28 @@ var sharedTests = []test{
 		put(t, a, next(head, "two"))
 		has(t, a, key("a"), "one", "two")
 	}},
+}
+
+// reading calls do with 0 to n-1 at the same time, again and again until it returns false or stop is
+// called.
+func reading(n int, do func(i int) bool) (stop func()) {
+	ended := make(chan struct{})
+	var readers sync.WaitGroup
+	for i := range n {
+		readers.Go(func() {
+			for do(i) {
+				select {
+				case <-ended:
+					return
+				default:
+				}
+			}
+		})
+	}
+	return func() {
+		close(ended)
+		readers.Wait()
+	}
 }
 
 // concurrently calls do n times at the same time, and fails the test for each

@@ -29,12 +29,7 @@ func filled(t *testing.T, path string, n int) {
 
 func appendTo(t *testing.T, s *Store, n int) {
 	t.Helper()
-	e := sequent.New(sequent.Config{Store: s})
-	for i := range n {
-		if _, err := e.Ensure(t.Context(), "a", adding(fmt.Sprintf("%d %s", i, benchText))); err != nil {
-			t.Fatal(err)
-		}
-	}
+	fill(t, s, "a", n, benchText)
 }
 
 // raw runs statements on a database without the store.

@@ -18,6 +18,26 @@ import (
 // long reports whether the long versions of the tests are wanted (make crash).
 func long() bool { return os.Getenv("SEQUENT_LONG") != "" }
 
+// crew starts processes that append to a store, in each a number of goroutines, to one session or to
+// that of the goroutine. It returns them, and what waits until they have ended.
+func crew(t *testing.T, path, name, session string, processes, writers int, acked *acks) ([]*child, func()) {
+	t.Helper()
+	var all []*child
+	for i := range processes {
+		all = append(all, start(t, "append", childStore+"="+path, fmt.Sprintf("%s=%sp%d", childName, name, i),
+			childSession+"="+strings.ReplaceAll(session, "*", fmt.Sprint(i)), fmt.Sprint(childWriters, "=", writers)))
+	}
+	for _, c := range all {
+		c.line(t)
+	}
+	var reading sync.WaitGroup
+	for _, c := range all {
+		reading.Go(func() { acked.read(c) })
+		fmt.Fprintln(c.stdin, "go")
+	}
+	return all, reading.Wait
+}
+
 // TestProcessesShareAFile lets eight processes create one file at the same time and append to it,
 // first each to its own session, then all to the same.
 func TestProcessesShareAFile(t *testing.T) {
@@ -27,36 +47,16 @@ func TestProcessesShareAFile(t *testing.T) {
 	if long() {
 		duration = 10 * time.Second
 	}
-	for _, test := range []struct{ name, session string }{
-		{"a session each", ""},
-		{"one session", "hot"},
-	} {
-		t.Run(test.name, func(t *testing.T) {
+	for _, session := range []string{"own *", "hot"} {
+		t.Run(session, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "new", "dir", "sessions.db")
 			acked := newAcks()
-			var all []*child
-			for i := range processes {
-				env := []string{childStore + "=" + path, fmt.Sprintf("%s=p%d", childName, i), childWriters + "=1"}
-				if test.session != "" {
-					env = append(env, childSession+"="+test.session)
-				} else {
-					env = append(env, fmt.Sprintf("%s=own%d", childSession, i))
-				}
-				all = append(all, start(t, "append", env...))
-			}
-			for _, c := range all {
-				c.line(t)
-			}
-			var reading sync.WaitGroup
-			for _, c := range all {
-				reading.Go(func() { acked.read(c) })
-				fmt.Fprintln(c.stdin, "go")
-			}
+			all, ended := crew(t, path, "", session, processes, 1, acked)
 			<-time.After(duration)
 			for _, c := range all {
 				c.stdin.Close()
 			}
-			reading.Wait()
+			ended()
 			for _, c := range all {
 				if err := c.cmd.Wait(); err != nil {
 					t.Errorf("child: %v\n%s", err, c.errors)
@@ -67,12 +67,8 @@ func TestProcessesShareAFile(t *testing.T) {
 			verify(t, s, acked, 0)
 			intact(t, s)
 			counts := acked.counts()
-			total := 0
-			for _, n := range counts {
-				total += n
-			}
-			mean := total / processes
-			t.Logf("%d appends in %v, by process: %v", total, duration, counts)
+			mean := acked.total() / processes
+			t.Logf("%d appends in %v, by process: %v", acked.total(), duration, counts)
 			if len(counts) != processes || slices.Min(counts) < mean/3 {
 				t.Errorf("a process was starved: %v, the mean is %d", counts, mean)
 			}
@@ -93,21 +89,9 @@ func TestKill(t *testing.T) {
 	acked := newAcks()
 	const processes, writers = 3, 4
 	for round := range rounds {
-		var all []*child
-		for i := range processes {
-			all = append(all, start(t, "append", childStore+"="+path,
-				fmt.Sprintf("%s=r%dp%d", childName, round, i), fmt.Sprint(childWriters, "=", writers)))
-		}
-		for _, c := range all {
-			c.line(t)
-		}
 		before := acked.total()
 		enough := acked.reach(before + 1000 + 37*(round%10))
-		var reading sync.WaitGroup
-		for _, c := range all {
-			reading.Go(func() { acked.read(c) })
-			fmt.Fprintln(c.stdin, "go")
-		}
+		all, ended := crew(t, path, fmt.Sprint("r", round), "", processes, writers, acked)
 		select {
 		case <-enough:
 		case <-time.After(30 * time.Second):
@@ -118,7 +102,7 @@ func TestKill(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		reading.Wait()
+		ended()
 		for _, c := range all {
 			if err := c.cmd.Wait(); err == nil {
 				t.Errorf("round %d: a child exited before it was killed\n%s", round, c.errors)
