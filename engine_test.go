@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -103,7 +102,7 @@ func TestARefusalRestsOnTheNewestState(t *testing.T) {
 		ensure(t, b, "s", on("new", plain(n)))
 	}
 	if s := ensure(t, a, "s", plain(9)); s.Len() != 4 || s.Branches()[0] != "new" {
-		t.Errorf("a continues what was deleted: %s", chain(slices.Collect(s.All())))
+		t.Errorf("a continues what was deleted: %s", chain(s.Thoughts()))
 	}
 }
 
@@ -174,7 +173,7 @@ func TestExpiryOfWhatIsKnown(t *testing.T) {
 	ensure(t, other, "s", plain(2))
 	now = now.Add(50 * time.Minute)
 	if s := ensure(t, e, "s", plain(3)); s.Len() != 3 {
-		t.Errorf("the session is %s", chain(slices.Collect(s.All())))
+		t.Errorf("the session is %s", chain(s.Thoughts()))
 	}
 }
 

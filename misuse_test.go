@@ -132,7 +132,7 @@ func TestZeroSession(t *testing.T) {
 	if at || last || end || origin || found || from || recorded {
 		t.Error("it has a thought")
 	}
-	if len(slices.Collect(s.All())) != 0 || len(s.Branches()) != 0 || s.NextNumber("") != 1 || s.NumberAfter(3) != 1 {
+	if len(s.Thoughts()) != 0 || len(s.Branches()) != 0 || s.NextNumber("") != 1 || s.NumberAfter(3) != 1 {
 		t.Error("it has thoughts")
 	}
 	if len(s.Path("")) != 0 || len(s.Effective("")) != 0 || len(s.Outline()) != 0 || s.Upto(3).Len() != 0 {
@@ -142,11 +142,7 @@ func TestZeroSession(t *testing.T) {
 
 func TestEmptyDraft(t *testing.T) {
 	e := sequent.New(sequent.Config{})
-	_, err := e.Ensure(t.Context(), "s", func(c *sequent.Change) error {
-		_, err := c.Append(sequent.Draft{})
-		return err
-	})
-	if sequent.CodeOf(err) != sequent.CodeInvalidThought {
+	if _, err := e.Append(t.Context(), "s", sequent.Draft{}); sequent.CodeOf(err) != sequent.CodeInvalidThought {
 		t.Errorf("the zero draft: %v", err)
 	}
 	// A step without a text is one: some clients send it.
@@ -183,7 +179,7 @@ func TestChangeIsOver(t *testing.T) {
 		}
 	}
 	now, err := e.Session(t.Context(), "s")
-	if err != nil || fmt.Sprint(now.Header()) != fmt.Sprint(s.Header()) || len(slices.Collect(now.All())) != 1 {
+	if err != nil || fmt.Sprint(now.Header()) != fmt.Sprint(s.Header()) || len(now.Thoughts()) != 1 {
 		t.Errorf("the session is %+v (%v), want %+v", now.Header(), err, s.Header())
 	}
 }
@@ -339,10 +335,7 @@ func TestSessionBytes(t *testing.T) {
 	t.Parallel()
 	e := sequent.New(sequent.Config{Limits: sequent.Limits{Bytes: 1000}})
 	add := func(text string) error {
-		_, err := e.Ensure(t.Context(), "s", func(c *sequent.Change) error {
-			_, err := c.Append(sequent.Draft{Text: text})
-			return err
-		})
+		_, err := e.Append(t.Context(), "s", sequent.Draft{Text: text})
 		return err
 	}
 	if err := add(strings.Repeat("x", 500)); err != nil {
@@ -360,12 +353,8 @@ func TestSessionBytes(t *testing.T) {
 	if err != nil || s.Len() != 1 || s.State() != sequent.Completed {
 		t.Fatalf("closing a full session: %v, %v", s, err)
 	}
-	var log []sequent.Thought
-	for th := range s.All() {
-		log = append(log, th)
-	}
 	small := sequent.New(sequent.Config{Limits: sequent.Limits{Bytes: 100}})
-	if _, err := small.Restore(t.Context(), s.Header(), sequent.Entries(log)); sequent.CodeOf(err) != sequent.CodeLimitExceeded {
+	if _, err := small.Restore(t.Context(), s.Header(), sequent.Entries(s.Thoughts())); sequent.CodeOf(err) != sequent.CodeLimitExceeded {
 		t.Errorf("restoring a session beyond the limit got %v", err)
 	}
 }

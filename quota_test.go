@@ -149,10 +149,6 @@ func TestCacheForgetsDeletedSessions(t *testing.T) {
 			now = now.Add(2 * time.Hour)
 			return e.Sweep(t.Context(), sequent.SweepQuery{AllOwners: true, Expired: now})
 		},
-		"Sweep of the unchanged": func(e *sequent.Engine) (int, error) {
-			return e.Sweep(t.Context(), sequent.SweepQuery{AllOwners: true, Before: now.Add(time.Second)})
-		},
-		"Sweep of an owner": func(e *sequent.Engine) (int, error) { return e.Sweep(t.Context(), sequent.SweepQuery{}) },
 		"Delete": func(e *sequent.Engine) (int, error) {
 			for i := range n {
 				if err := e.Delete(t.Context(), sequent.ID(fmt.Sprint(i))); err != nil {

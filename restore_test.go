@@ -35,7 +35,7 @@ func grownAt(t testing.TB, n int) *sequent.Session {
 }
 
 func restore(e *sequent.Engine, t testing.TB, s *sequent.Session) (sequent.Restored, error) {
-	return e.Restore(t.Context(), s.Header(), sequent.Entries(slices.Collect(s.All())))
+	return e.Restore(t.Context(), s.Header(), sequent.Entries(s.Thoughts()))
 }
 
 func TestRestore(t *testing.T) {
@@ -43,7 +43,7 @@ func TestRestore(t *testing.T) {
 	e := sequent.New(sequent.Config{})
 	check := func(what string, h sequent.Header, s *sequent.Session, want sequent.Restored, length int) {
 		t.Helper()
-		got, err := e.Restore(t.Context(), h, sequent.Entries(slices.Collect(s.All())))
+		got, err := e.Restore(t.Context(), h, sequent.Entries(s.Thoughts()))
 		if err != nil || got != want {
 			t.Errorf("%s: got %v, %v, want %v", what, got, err, want)
 		}
@@ -51,8 +51,8 @@ func TestRestore(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if now.Len() != length || fmt.Sprint(slices.Collect(now.All())) != fmt.Sprint(slices.Collect(whole.Upto(length).All())) {
-			t.Errorf("%s: the log is %v", what, slices.Collect(now.All()))
+		if now.Len() != length || fmt.Sprint(now.Thoughts()) != fmt.Sprint(slices.Collect(whole.Upto(length).All())) {
+			t.Errorf("%s: the log is %v", what, now.Thoughts())
 		}
 		if f, ok := now.Find("", 1); !ok || f.Seq != 7 && length > 6 {
 			t.Errorf("%s: number 1 is found at %d", what, f.Seq)
@@ -60,6 +60,7 @@ func TestRestore(t *testing.T) {
 	}
 	early := whole.Upto(5)
 	earlier := early.Header()
+	earlier.Scope = "standard/" + strings.Repeat("é", 128) // the longest that a dialect can give
 	earlier.Updated = restoredAt.Add(time.Minute)
 	check("new", earlier, early, sequent.RestoredNew, 5)
 	check("again", earlier, early, sequent.RestoredNothing, 5)
@@ -85,7 +86,7 @@ func TestRestore(t *testing.T) {
 		t.Errorf("gone on: %v, %v", got, err)
 	}
 	other := grownAt(t, 9)
-	log := slices.Collect(other.All())
+	log := other.Thoughts()
 	log[4].Text = "something else"
 	if _, err := e.Restore(t.Context(), other.Header(), sequent.Entries(log)); !errors.Is(err, sequent.ErrExists) || !strings.Contains(err.Error(), "from thought 5") {
 		t.Errorf("another session: %v", err)
@@ -97,27 +98,28 @@ func TestRestore(t *testing.T) {
 }
 
 func TestRestoreRefuses(t *testing.T) {
+	type change = func(h *sequent.Header, log []sequent.Thought) []sequent.Thought
+	thought := func(i int, edit func(*sequent.Thought)) change {
+		return func(_ *sequent.Header, log []sequent.Thought) []sequent.Thought { edit(&log[i]); return log }
+	}
+	header := func(edit func(*sequent.Header)) change {
+		return func(h *sequent.Header, log []sequent.Thought) []sequent.Thought { edit(h); return log }
+	}
 	for name, c := range map[string]struct {
-		change func(h *sequent.Header, log []sequent.Thought) []sequent.Thought
+		change change
 		code   sequent.Code
 	}{
-		"no id":        {func(h *sequent.Header, log []sequent.Thought) []sequent.Thought { h.ID = ""; return log }, sequent.CodeInvalidSession},
-		"a gap":        {func(_ *sequent.Header, log []sequent.Thought) []sequent.Thought { return log[1:] }, sequent.CodeInvalidThought},
-		"after itself": {func(_ *sequent.Header, log []sequent.Thought) []sequent.Thought { log[1].After = 2; return log }, sequent.CodeInvalidThought},
-		"after -1":     {func(_ *sequent.Header, log []sequent.Thought) []sequent.Thought { log[1].After = -1; return log }, sequent.CodeInvalidThought},
-		"replaces the next": {func(_ *sequent.Header, log []sequent.Thought) []sequent.Thought { log[0].Supersedes = 2; return log },
-			sequent.CodeInvalidThought},
-		"state":   {func(h *sequent.Header, log []sequent.Thought) []sequent.Thought { h.State = "open"; return log }, sequent.CodeInvalidSession},
-		"dialect": {func(h *sequent.Header, log []sequent.Thought) []sequent.Thought { h.Dialect = "a\x00"; return log }, sequent.CodeInvalidSession},
-		"label": {func(h *sequent.Header, log []sequent.Thought) []sequent.Thought {
-			h.Labels = map[string]string{"a": "\xff"}
-			return log
-		}, sequent.CodeInvalidThought},
-		"expired": {func(h *sequent.Header, log []sequent.Thought) []sequent.Thought { h.Expires = restoredAt; return log }, sequent.CodeInvalidSession},
-		"too long": {func(_ *sequent.Header, log []sequent.Thought) []sequent.Thought {
-			log[2].Text = strings.Repeat("x", 65<<10)
-			return log
-		}, sequent.CodeLimitExceeded},
+		"no id":             {header(func(h *sequent.Header) { h.ID = "" }), sequent.CodeInvalidSession},
+		"a gap":             {func(_ *sequent.Header, log []sequent.Thought) []sequent.Thought { return log[1:] }, sequent.CodeInvalidThought},
+		"after itself":      {thought(1, func(t *sequent.Thought) { t.After = 2 }), sequent.CodeInvalidThought},
+		"after -1":          {thought(1, func(t *sequent.Thought) { t.After = -1 }), sequent.CodeInvalidThought},
+		"replaces the next": {thought(0, func(t *sequent.Thought) { t.Supersedes = 2 }), sequent.CodeInvalidThought},
+		"state":             {header(func(h *sequent.Header) { h.State = "open" }), sequent.CodeInvalidSession},
+		"dialect":           {header(func(h *sequent.Header) { h.Dialect = "a\x00" }), sequent.CodeInvalidSession},
+		"scope":             {header(func(h *sequent.Header) { h.Scope = strings.Repeat("é", 257) }), sequent.CodeLimitExceeded},
+		"label":             {header(func(h *sequent.Header) { h.Labels = map[string]string{"a": "\xff"} }), sequent.CodeInvalidThought},
+		"expired":           {header(func(h *sequent.Header) { h.Expires = restoredAt }), sequent.CodeInvalidSession},
+		"too long":          {thought(2, func(t *sequent.Thought) { t.Text = strings.Repeat("x", 65<<10) }), sequent.CodeLimitExceeded},
 		"too many": {func(_ *sequent.Header, log []sequent.Thought) []sequent.Thought {
 			for n := range 20 {
 				log = append(log, sequent.Thought{Seq: len(log) + 1, Draft: sequent.Draft{Number: n, Text: "x"}})
@@ -139,7 +141,7 @@ func TestRestoreRefuses(t *testing.T) {
 			s := grownAt(t, 6)
 			e := sequent.New(sequent.Config{Limits: sequent.Limits{Thoughts: 12, Branches: 4}})
 			h := s.Header()
-			log := c.change(&h, slices.Collect(s.All()))
+			log := c.change(&h, s.Thoughts())
 			if _, err := e.Restore(t.Context(), h, sequent.Entries(log)); sequent.CodeOf(err) != c.code {
 				t.Errorf("got %v, want code %s", err, c.code)
 			}
@@ -171,22 +173,7 @@ func TestRestoreTogether(t *testing.T) {
 	}
 	wg.Wait()
 	s, err := sequent.New(sequent.Config{Store: store}).Session(t.Context(), "s")
-	if err != nil || chain(slices.Collect(s.All())) != chain(slices.Collect(whole.All())) {
+	if err != nil || chain(s.Thoughts()) != chain(whole.Thoughts()) {
 		t.Errorf("got %v, %v", s, err)
-	}
-}
-
-// A session keeps the longest scope that a dialect can give it.
-func TestRestoreLongScope(t *testing.T) {
-	s := grownAt(t, 1)
-	h := s.Header()
-	h.Scope = "standard/" + strings.Repeat("é", 128)
-	e := sequent.New(sequent.Config{})
-	if _, err := e.Restore(t.Context(), h, sequent.Entries(slices.Collect(s.All()))); err != nil {
-		t.Error(err)
-	}
-	h.ID, h.Scope = "another", strings.Repeat("é", 257)
-	if _, err := e.Restore(t.Context(), h, sequent.Entries(slices.Collect(s.All()))); sequent.CodeOf(err) != sequent.CodeLimitExceeded {
-		t.Errorf("got %v, want code %s", err, sequent.CodeLimitExceeded)
 	}
 }

@@ -28,10 +28,7 @@ func record(t testing.TB, drafts ...sequent.Draft) *sequent.Session {
 
 func ensure(t testing.TB, e *sequent.Engine, id sequent.ID, d sequent.Draft) *sequent.Session {
 	t.Helper()
-	s, err := e.Ensure(t.Context(), id, func(c *sequent.Change) error {
-		_, err := c.Append(d)
-		return err
-	})
+	s, err := e.Append(t.Context(), id, d)
 	if err != nil {
 		t.Fatalf("Ensure(%q, %+v): %v", id, d, err)
 	}
@@ -198,10 +195,7 @@ func TestLimits(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, err = e.Update(t.Context(), "s", func(c *sequent.Change) error {
-				_, err := c.Append(tt.draft)
-				return err
-			})
+			_, err = e.Append(t.Context(), "s", tt.draft)
 			if got := sequent.CodeOf(err); got != tt.code {
 				t.Fatalf("code %q (%v), want %q", got, err, tt.code)
 			}
@@ -220,19 +214,13 @@ func TestLimits(t *testing.T) {
 			}
 		})
 	}
-	t.Run("too many thoughts", func(t *testing.T) {
-		e := sequent.New(sequent.Config{Limits: limits})
-		for n := range 4 {
-			ensure(t, e, "s", plain(n))
-		}
-		_, err := e.Update(t.Context(), "s", func(c *sequent.Change) error {
-			_, err := c.Append(plain(5))
-			return err
-		})
-		if !errors.Is(err, sequent.ErrLimit) {
-			t.Errorf("the fifth of four thoughts: %v", err)
-		}
-	})
+	e := sequent.New(sequent.Config{Limits: limits})
+	for n := range 4 {
+		ensure(t, e, "s", plain(n))
+	}
+	if _, err := e.Append(t.Context(), "s", plain(5)); !errors.Is(err, sequent.ErrLimit) {
+		t.Errorf("the fifth of four thoughts: %v", err)
+	}
 	for _, id := range []sequent.ID{"", "abcdef", "a\x00", "\u200f", "\xff"} {
 		_, err := sequent.New(sequent.Config{Limits: limits}).Begin(context.Background(), id, func(*sequent.Change) error { return nil })
 		if code := sequent.CodeOf(err); code != sequent.CodeInvalidSession && code != sequent.CodeLimitExceeded {
@@ -254,8 +242,7 @@ func TestTitle(t *testing.T) {
 			t.Errorf("title of %q = %q, want %q", text, got, want)
 		}
 	}
-	e := sequent.New(sequent.Config{})
-	s, err := e.Begin(t.Context(), "s", func(c *sequent.Change) error {
+	s, err := sequent.New(sequent.Config{}).Begin(t.Context(), "s", func(c *sequent.Change) error {
 		c.SetTitle(" The  problem\nat length")
 		_, err := c.Append(sequent.Draft{Text: "a"})
 		return err

@@ -178,8 +178,8 @@ func TestWhatIsStoredStays(t *testing.T) {
 			t.Fatalf("%s the store has %q (%v), want %q", when, texts(got), err, want)
 		}
 		s, err := e.Session(ctx, "s")
-		if err != nil || !slices.Equal(texts(slices.Collect(s.All())), want) {
-			t.Fatalf("%s the engine has %q (%v), want %q", when, texts(slices.Collect(s.All())), err, want)
+		if err != nil || !slices.Equal(texts(s.Thoughts()), want) {
+			t.Fatalf("%s the engine has %q (%v), want %q", when, texts(s.Thoughts()), err, want)
 		}
 	}
 	for i := range 40 {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -208,7 +207,7 @@ func TestTurnsOfASession(t *testing.T) {
 		}
 		g.open <- nil
 		wg.Wait()
-		if s, err := e.Session(t.Context(), "s"); err != nil || chain(slices.Collect(s.All())) != "1@1 2@2" {
+		if s, err := e.Session(t.Context(), "s"); err != nil || chain(s.Thoughts()) != "1@1 2@2" {
 			t.Errorf("the session is %v, %v", s, err)
 		}
 	})
@@ -284,8 +283,8 @@ func TestPanicOfAChange(t *testing.T) {
 			})
 		}()
 	}
-	if s := ensure(t, e, "s", plain(3)); chain(slices.Collect(s.All())) != "1@1 2@2 3@3" {
-		t.Errorf("the log is %s", chain(slices.Collect(s.All())))
+	if s := ensure(t, e, "s", plain(3)); chain(s.Thoughts()) != "1@1 2@2 3@3" {
+		t.Errorf("the log is %s", chain(s.Thoughts()))
 	}
 }
 
@@ -349,10 +348,7 @@ func TestPanicInCommit(t *testing.T) {
 	store := &panickingStore{Store: sequent.NewMemoryStore()}
 	e := sequent.New(sequent.Config{Store: store})
 	add := func() error {
-		_, err := e.Ensure(t.Context(), "a", func(c *sequent.Change) error {
-			_, err := c.Append(sequent.Draft{Text: "one"})
-			return err
-		})
+		_, err := e.Append(t.Context(), "a", sequent.Draft{Text: "one"})
 		return err
 	}
 	if err := add(); err != nil {
