@@ -34,6 +34,7 @@ const (
 const (
 	endpoint       = "/mcp"
 	socketEndpoint = "/ws"
+	endpoints      = "the MCP endpoint is /mcp, and /mcp/NAME that of a dialect"
 )
 
 // Limits are what each client may have at a time. 0 means the default, a negative number
@@ -114,7 +115,6 @@ type HTTPConfig struct {
 type HTTP struct {
 	config   HTTPConfig
 	servers  map[string]*Server // by path
-	names    string             // of the paths, for people
 	mounts   []mount
 	resource *url.URL // that clients get tokens for
 	gate     *admission.Gate
@@ -145,10 +145,9 @@ func NewHTTP(cfg HTTPConfig) (*HTTP, error) {
 		panic("mcpserver: HTTPConfig needs Servers")
 	}
 	gate, err := admission.New(admission.Config{PublicURL: cfg.PublicURL, Origins: cfg.Origins, Proxies: cfg.TrustedProxies, Tokens: cfg.Auth != nil})
-	resource := new(url.URL)
-	if err == nil && cfg.Resource != nil {
-		resource, err = url.Parse(cfg.Resource.URL)
-	}
+	cfg.Resource = cmp.Or(cfg.Resource, new(auth.Resource))
+	resource, wrong := url.Parse(cfg.Resource.URL)
+	err = cmp.Or(err, wrong)
 	if err != nil {
 		return nil, fmt.Errorf("mcpserver: %w", err)
 	}
@@ -164,16 +163,13 @@ func NewHTTP(cfg HTTPConfig) (*HTTP, error) {
 	h.ending, h.endStreams = context.WithCancel(context.Background())
 	h.aborting, h.abort = context.WithCancel(context.Background())
 	context.AfterFunc(h.ending, h.limiter.EndWaits)
-	names := []string{endpoint + " (" + first.name() + ")"}
 	for _, s := range cfg.Servers {
 		path := endpoint + "/" + s.name()
 		if h.servers[path] != nil {
 			panic("mcpserver: two servers of dialect " + s.name())
 		}
 		h.servers[path], h.servers[socketEndpoint+"/"+s.name()] = s, s
-		names = append(names, path)
 	}
-	h.names = strings.Join(names, ", ")
 	return h, nil
 }
 

@@ -115,15 +115,7 @@ func (v *visit) lacks(m *message, granted auth.Scope) (fault *rpcError, needed a
 	if v.h.config.Auth == nil || granted >= needed {
 		return nil, needed
 	}
-	return because(insufficientScope, "the token does not allow this: it needs the scope "+v.h.scopes().Name(needed)), needed
-}
-
-// scopes returns how the scopes are named at the provider.
-func (h *HTTP) scopes() auth.ScopePrefix {
-	if h.config.Resource == nil {
-		return ""
-	}
-	return h.config.Resource.SignIn.Scopes
+	return because(insufficientScope, "the token does not allow this: it needs the scope "+v.h.config.Resource.SignIn.Scopes.Name(needed)), needed
 }
 
 // challenge tells which token the request needs, and where to get one.
@@ -132,10 +124,10 @@ func (v *visit) challenge(code string, fault *rpcError, needed auth.Scope) {
 	if code != "" {
 		text += `, error="` + code + `", error_description="` + quotable(strings.TrimPrefix(fault.Message, refusedAs)) + `"`
 	}
-	if v.h.config.Resource != nil { // the path of the public URL comes after the well-known one
+	if v.h.config.Resource.URL != "" { // the path of the public URL comes after the well-known one
 		u := *v.h.resource
 		u.Path = wellKnown + u.Path + strings.TrimSuffix(v.r.URL.Path, "/")
-		text += `, scope="` + v.h.scopes().Names(needed) + `", resource_metadata="` + u.String() + `"`
+		text += `, scope="` + v.h.config.Resource.SignIn.Scopes.Names(needed) + `", resource_metadata="` + u.String() + `"`
 	}
 	v.w.Header().Set("WWW-Authenticate", text)
 }
@@ -156,14 +148,14 @@ func quotable(text string) string {
 func (v *visit) metadata() bool {
 	path, ok := strings.CutPrefix(v.r.URL.Path, wellKnown)
 	r := v.h.config.Resource
-	if !ok || r == nil || path != "" && path[0] != '/' {
+	if !ok || r.URL == "" || path != "" && path[0] != '/' {
 		return false
 	}
 	v.w.Header().Set("Access-Control-Allow-Origin", "*")
 	v.w.Header().Set("Access-Control-Allow-Headers", headerVersion)
 	path = strings.TrimSuffix(strings.TrimPrefix(path, v.h.resource.Path), "/")
 	if path != "" && v.h.servers[path] == nil {
-		v.refuse(http.StatusNotFound, "there is no endpoint %.100q; the MCP endpoints are %s", path, v.h.names)
+		v.refuse(http.StatusNotFound, "there is no endpoint %.100q; %s", path, endpoints)
 		return true
 	}
 	var signIn *auth.SignIn

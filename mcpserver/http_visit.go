@@ -81,7 +81,7 @@ func (v *visit) admit() bool {
 	}
 	if v.server == nil {
 		v.told = true // paths without an endpoint are those of scanners
-		v.refuse(http.StatusNotFound, "there is nothing at %.100q; the MCP endpoints are %s", v.path, v.h.names)
+		v.refuse(http.StatusNotFound, "there is nothing at %.100q; %s", v.path, endpoints)
 		return false
 	}
 	return v.authenticate() && v.limit() && v.scope()

@@ -68,13 +68,6 @@ type completeParams struct {
 	Argument struct{ Name, Value string }
 }
 
-// A completion has the values of a completion, up to maxCompletions.
-type completion struct {
-	Values  []string `json:"values"`
-	Total   int      `json:"total,omitempty"`
-	HasMore bool     `json:"hasMore,omitempty"`
-}
-
 // complete answers completion/complete.
 func (s *Server) complete(ctx context.Context, r *request) (any, error) {
 	p, err := decode[completeParams](r)
@@ -96,9 +89,11 @@ func (s *Server) complete(ctx context.Context, r *request) (any, error) {
 		}
 		values = append(values, found...)
 	}
-	return struct {
-		Completion completion `json:"completion"`
-	}{completion{values[:min(len(values), maxCompletions)], len(values), len(values) > maxCompletions}}, nil
+	return map[string]any{"completion": struct {
+		Values  []string `json:"values"`
+		Total   int      `json:"total,omitempty"`
+		HasMore bool     `json:"hasMore,omitempty"`
+	}{values[:min(len(values), maxCompletions)], len(values), len(values) > maxCompletions}}, nil
 }
 
 // completer returns what proposes values for an argument of a prompt, or for the variable of a
