@@ -6,21 +6,17 @@ import (
 	"github.com/sequent-dev/sequent/internal/lazyregexp"
 )
 
-// label matches what authors put before a conclusion: "**Conclusion:**", "Answer, in order of gain.", "1) ".
-var label = lazyregexp.New(`(?i)^[\s#*_>-]*(?:(?:(?:final|review|overall|rating and) +)?` +
+// labels match what authors put before a conclusion: "**Conclusion:**", "Answer, in order of gain.", "1) ".
+var labels = lazyregexp.New(`(?i)^(?:[\s#*_>-]*(?:(?:(?:final|review|overall|rating and) +)?` +
 	`(?:answer|conclusions?|decision|design|findings?|outcome|plan|proposal|recommendations?|report|results?|summary|tl;dr|verdict)` +
-	`(?:(?:,| by| for| in| of)[^.:(\n]{0,60})?[*_]*(?:[.:]+[*_]*\s|\s*\n)|\(?\d{1,2}[.)]\s)\s*`)
+	`(?:(?:,| by| for| in| of)[^.:(\n]{0,60})?[*_]*(?:[.:]+[*_]*\s|\s*\n)|\(?\d{1,2}[.)]\s)\s*)+`)
 
 // Clause returns what a conclusion says first, in at most the given number of bytes, on one line: without the
 // labels before it, and up to the end of a clause if the sentence does not fit.
 func Clause(text string, bytes int) string {
-	said := text
-	for {
-		rest := label().ReplaceAllString(said, "")
-		if rest == said || strings.TrimSpace(rest) == "" {
-			break
-		}
-		said = rest
+	said := labels().ReplaceAllString(text, "")
+	if strings.TrimSpace(said) == "" {
+		said = text
 	}
 	all := Sentences(said)
 	if len(all) == 0 || len(all[0]) <= bytes {

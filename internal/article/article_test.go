@@ -267,10 +267,10 @@ func TestCompare(t *testing.T) {
 	}
 	text := regexp.MustCompile(`<[^>]*>|\s+`)
 	for _, c := range []struct{ one, other, want string }{
-		{"release", "raise", "Both start from Thought 1 Where is it? Thought 2 A better guess. Thought 3 The cause. It is the pool . " +
+		{"release", "raise", "Both start from Thought 1 Where is it? Thought 2 replaces #2 A better guess. With reasons. Thought 3 The cause. It is the pool . " +
 			"release undecided 2 thoughts Thought release 4 Release it. Thought release 5 It works. " +
 			"raise undecided 1 thought Thought raise 4 Raise it. Conclusion #4 Release it."},
-		{"", "raise", "Both start from Thought 1 Where is it? Thought 2 A better guess. Thought 3 The cause. It is the pool . " +
+		{"", "raise", "Both start from Thought 1 Where is it? Thought 2 replaces #2 A better guess. With reasons. Thought 3 The cause. It is the pool . " +
 			"main line 1 thought Thought 4 Conclusion Release it. raise undecided 1 thought Thought raise 4 Raise it."},
 	} {
 		got := compare(c.one, c.other)

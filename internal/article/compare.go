@@ -12,8 +12,7 @@ import (
 // maxColumn limits the thoughts of a column, and those that both lines share.
 const maxColumn = 2000
 
-// Compare returns two lines of a session beside each other: what both share once, then the thoughts that hold on each,
-// whole. It ends with an error when ctx is done.
+// Compare returns two lines of a session beside each other: what both share once, then the thoughts that hold on each. It ends with an error when ctx is done.
 func Compare(ctx context.Context, s *sequent.Session, one, other string, o Options) ([]byte, error) {
 	w := newWriter(ctx, s, o)
 	a, b := s.Effective(one), s.Effective(other)
@@ -44,44 +43,26 @@ func Compare(ctx context.Context, s *sequent.Session, one, other string, o Optio
 	return w.Bytes(), nil
 }
 
-// shared writes what two lines share: a line for each thought, and the last one whole.
+// shared writes what two lines share.
 func (w *writer) shared(steps []sequent.Step) error {
 	if len(steps) == 0 {
 		return nil
 	}
 	w.WriteString(`<section class="shared" aria-labelledby="both"><h2 class="cap" id="both">Both start from</h2>` + "\n")
-	last := len(steps) - 1
-	if from := max(0, last-maxColumn); last > 0 {
-		w.WriteString(`<ol class="log brief">` + "\n")
-		w.gap(from, "before")
-		for _, step := range steps[from:last] {
-			w.brief(&step.Thought)
-		}
-		w.WriteString("</ol>\n")
-	}
-	w.WriteString(`<ol class="log">` + "\n")
-	err := w.thought(&steps[last].Thought, 0)
-	w.WriteString("</ol></section>\n")
-	return err
-}
-
-// brief writes the first sentence of a thought.
-func (w *writer) brief(t *sequent.Thought) {
-	class := w.class(t)
-	text := t.Text
-	if t.Seq == 1 {
-		text = w.rest
-	}
-	sentence, _ := head(text, maxSentence)
-	fmt.Fprintf(w, `<li class="thought%s" id="t%d"><h3 class="n"><a href="#t%d"><span class="sr">Thought </span>%d</a></h3><div class="prose" dir="auto"><p>%s</p></div></li>`+"\n",
-		class, t.Seq, t.Seq, t.Number, line(sentence))
+	return w.list(steps)
 }
 
 // column writes what a line has of its own.
 func (w *writer) column(name, id string, steps []sequent.Step) error {
 	l := w.Lines[name]
-	fmt.Fprintf(w, `<section class="%s-line" aria-labelledby="%s"><h2 class="cap" id="%s"><bdi>%s</bdi>%s <small>%s</small></h2>`+"\n"+`<ol class="log">`+"\n",
+	fmt.Fprintf(w, `<section class="%s-line" aria-labelledby="%s"><h2 class="cap" id="%s"><bdi>%s</bdi>%s <small>%s</small></h2>`+"\n",
 		cmp.Or(string(l.Verdict), "going"), id, id, cmp.Or(line(name), "main line"), fate(l.Verdict), printable.Count(len(steps), "thought", "thoughts"))
+	return w.list(steps)
+}
+
+// list writes the thoughts of a section, and ends it.
+func (w *writer) list(steps []sequent.Step) error {
+	w.WriteString(`<ol class="log">` + "\n")
 	from := max(0, len(steps)-maxColumn)
 	w.gap(from, "before")
 	for _, step := range steps[from:] {

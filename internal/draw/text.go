@@ -102,30 +102,25 @@ func wrap(line string, lost, width int) (rows []string) {
 	return append(rows, strings.TrimRight(row, " "))
 }
 
-// segments yields words and the spaces between them. In scripts without spaces a row may
-// end after any character, but not before a closing mark.
+// segments yields words and the spaces between them. In scripts without spaces a row may end after any character.
 func segments(line string) func(yield func(string) bool) {
-	const closing = "、。，．：；！？」』）】》〉…ー"
 	return func(yield func(string) bool) {
-		begin, pos, last := 0, 0, none
-		g := displaywidth.StringGraphemes(line)
-		for g.Next() {
-			v, kind := g.Value(), word
+		begin, pos, last := 0, 0, word
+		for g := displaywidth.StringGraphemes(line); g.Next(); {
+			kind := word
 			switch {
-			case v == " ":
+			case g.Value() == " ":
 				kind = space
-			case strings.Contains(closing, v):
-				kind = max(last, word)
 			case g.Width() > 1:
 				kind = wide
 			}
-			if pos > begin && (kind != last || kind == wide && !strings.Contains(closing, v)) {
+			if pos > begin && (kind != last || kind == wide) {
 				if !yield(line[begin:pos]) {
 					return
 				}
 				begin = pos
 			}
-			pos += len(v)
+			pos += len(g.Value())
 			last = kind
 		}
 		if pos > begin {
@@ -136,8 +131,7 @@ func segments(line string) func(yield func(string) bool) {
 
 // The kinds of characters for segments.
 const (
-	none = iota
+	word = iota
 	space
-	word
 	wide
 )
