@@ -86,22 +86,17 @@ func TestHostileURIs(t *testing.T) {
 
 func TestGoodURIs(t *testing.T) {
 	for _, tt := range []struct{ uri, path, canonical string }{
-		{"memory://a", "a.md", "memory://a.md"},
-		{"memory://a.md", "a.md", "memory://a.md"},
-		{"memory://a.md.md", "a.md.md", "memory://a.md.md"},
-		{"memory://a.MD", "a.MD", "memory://a.MD"},
+		{"memory://a", "a.md", "memory://a.md"}, {"memory://a.md", "a.md", "memory://a.md"},
+		{"memory://a.md.md", "a.md.md", "memory://a.md.md"}, {"memory://a.MD", "a.MD", "memory://a.MD"},
 		{"MEMORY://a/b/c", "a/b/c.md", "memory://a/b/c.md"},
 		{"memory://v1.2 notes", "v1.2 notes.md", "memory://v1.2%20notes.md"},
 		{"memory://v1.2%20notes.md", "v1.2 notes.md", "memory://v1.2%20notes.md"},
 		{"memory://日本語/メモ", "日本語/メモ.md", "memory://%E6%97%A5%E6%9C%AC%E8%AA%9E/%E3%83%A1%E3%83%A2.md"},
-		{"memory://a%2520b", "a%20b.md", "memory://a%2520b.md"},
-		{"memory://100%25", "100%.md", "memory://100%25.md"},
-		{"memory://c%23", "c#.md", "memory://c%23.md"},
-		{"memory://console", "console.md", "memory://console.md"},
+		{"memory://a%2520b", "a%20b.md", "memory://a%2520b.md"}, {"memory://100%25", "100%.md", "memory://100%25.md"},
+		{"memory://c%23", "c#.md", "memory://c%23.md"}, {"memory://console", "console.md", "memory://console.md"},
 		{"memory://com10", "com10.md", "memory://com10.md"},
 		{"memory://__proto__/constructor", "__proto__/constructor.md", "memory://__proto__/constructor.md"},
-		{"memory://...x", "", ""},
-		{"memory://a..b", "a..b.md", "memory://a..b.md"},
+		{"memory://...x", "", ""}, {"memory://a..b", "a..b.md", "memory://a..b.md"},
 		{"memory://👩‍💻", "👩‍💻.md", "memory://%F0%9F%91%A9%E2%80%8D%F0%9F%92%BB.md"},
 	} {
 		u, err := vault.ParseURI(tt.uri)

@@ -30,10 +30,6 @@ func isDamage(err error) bool {
 	}, e.Code()&0xff)
 }
 
-func unavailable(msg, fix string, cause error) error {
-	return &sequent.Error{Code: CodeUnavailable, Msg: msg, Fix: fix, Err: cause}
-}
-
 // wrap gives errors of the database and the operating system their codes.
 func wrap(err error) error {
 	e, ok := errors.AsType[*sequent.Error](err)
@@ -45,8 +41,10 @@ func wrap(err error) error {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return &sequent.Error{Code: sequent.CodeCanceled, Msg: "the call was cancelled", Err: err}
 	}
-	return unavailable("the index of the vault cannot be read or written", "check that the folder .sequent of the vault is writable, "+
-		"that its disk has space, and that no program that writes to it hangs", err)
+	return &sequent.Error{
+		Code: CodeUnavailable, Msg: "the index of the vault cannot be read or written", Err: err,
+		Fix: "check that the folder .sequent of the vault is writable, that its disk has space, and that no program that writes to it hangs",
+	}
 }
 
 func invalid(field, msg, fix string) error {

@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/vault"
 	"github.com/sequent-dev/sequent/vault/index"
 )
@@ -90,21 +89,6 @@ func TestContext(t *testing.T) {
 	}
 	if c := around(t, b, index.ContextQuery{Concept: "hub", Depth: 1}); c.Direct[0].Preview != "" {
 		t.Errorf("a preview without IncludeContent: %+v", c.Direct[0])
-	}
-}
-
-func TestContextRefuses(t *testing.T) {
-	t.Parallel()
-	b := newBox(t, index.Config{}, linked)
-	for _, test := range []struct {
-		query index.ContextQuery
-		field string
-	}{
-		{index.ContextQuery{}, "conceptName"},
-		{index.ContextQuery{Concept: " [[ - ]] "}, "conceptName"},
-	} {
-		_, err := b.Context(t.Context(), test.query)
-		wantCode(t, err, sequent.CodeInvalidQuery, test.field)
 	}
 }
 

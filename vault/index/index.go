@@ -45,9 +45,8 @@ type Index struct {
 	path     string        // of the file
 	scanning chan struct{} // held while changed notes are indexed, so that many calls cost what one does
 
-	mu     sync.Mutex // guards the fields below
-	db     *sql.DB    // nil until it is first used, and after it was discarded
-	closed bool
+	mu sync.Mutex // guards the field below
+	db *sql.DB    // nil until it is first used, and after it was closed or discarded
 }
 
 // New returns the index of a vault. It panics if Config.Vault is nil or an
@@ -64,11 +63,10 @@ func New(cfg Config) *Index {
 	return &Index{cfg: cfg, path: filepath.Join(cfg.Vault.Dir(), ".sequent", "index.db"), scanning: make(chan struct{}, 1)}
 }
 
-// Close closes the file when the calls in progress have returned. Later calls fail.
+// Close closes the file when the calls in progress have returned. A later call opens it again.
 func (x *Index) Close() error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.closed = true
 	return x.release()
 }
 
@@ -132,9 +130,6 @@ func (x *Index) open(ctx context.Context) (*sql.DB, error) {
 	defer x.mu.Unlock()
 	if x.db != nil {
 		return x.db, nil
-	}
-	if x.closed {
-		return nil, unavailable("the index is closed", "restart the program", nil)
 	}
 	if err := x.create(); err != nil {
 		return nil, err

@@ -114,25 +114,20 @@ func TestHybrid(t *testing.T) {
 	}
 }
 
-func TestSearchRefuses(t *testing.T) {
+func TestRefusals(t *testing.T) {
 	t.Parallel()
 	b := newBox(t, index.Config{}, library)
-	for _, test := range []struct {
-		query index.Query
-		code  sequent.Code
-		field string
-	}{
-		{index.Query{}, sequent.CodeInvalidQuery, "query"},
-		{index.Query{Text: " \n"}, sequent.CodeInvalidQuery, "query"},
-		{index.Query{Text: "?! 👍"}, sequent.CodeInvalidQuery, "query"},
-		{index.Query{Text: "[[]]"}, sequent.CodeInvalidQuery, "query"},
-		{index.Query{Text: "-a"}, sequent.CodeInvalidQuery, "query"},
-		{index.Query{Text: strings.Repeat("a", 5000)}, sequent.CodeInvalidQuery, "query"},
-		{index.Query{Text: "a", Mode: "Fuzzy"}, sequent.CodeInvalidQuery, "mode"},
-		{index.Query{Text: "a", Mode: index.Semantic}, index.CodeNoEmbeddings, "mode"},
-	} {
-		_, err := b.Search(t.Context(), test.query, nil)
-		wantCode(t, err, test.code, test.field)
+	for _, text := range []string{"", " \n", "?! 👍", "[[]]", "-a", strings.Repeat("a", 5000)} {
+		_, err := b.Search(t.Context(), index.Query{Text: text}, nil)
+		wantCode(t, err, sequent.CodeInvalidQuery, "query")
+	}
+	_, err := b.Search(t.Context(), index.Query{Text: "a", Mode: "Fuzzy"}, nil)
+	wantCode(t, err, sequent.CodeInvalidQuery, "mode")
+	_, err = b.Search(t.Context(), index.Query{Text: "a", Mode: index.Semantic}, nil)
+	wantCode(t, err, index.CodeNoEmbeddings, "mode")
+	for _, concept := range []string{"", " [[ - ]] "} {
+		_, err := b.Context(t.Context(), index.ContextQuery{Concept: concept})
+		wantCode(t, err, sequent.CodeInvalidQuery, "conceptName")
 	}
 }
 
