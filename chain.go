@@ -37,12 +37,11 @@ func (s Salt) MarshalText() ([]byte, error) { return hex.AppendEncode(nil, s[:])
 func (s *Salt) UnmarshalText(text []byte) error { return unmarshalHex(s[:], text) }
 
 func unmarshalHex(to, text []byte) error {
-	if hex.DecodedLen(len(text)) != len(to) {
-		return &Error{Code: CodeInvalidSession, Field: "hash", Msg: fmt.Sprintf("%.80q does not have %d bytes in hexadecimal", text, len(to))}
+	b, err := hex.DecodeString(string(text))
+	if err != nil || len(b) != len(to) {
+		return &Error{Code: CodeInvalidSession, Field: "hash", Msg: fmt.Sprintf("%.80q does not have %d bytes in hexadecimal", text, len(to)), Err: err}
 	}
-	if _, err := hex.Decode(to, text); err != nil {
-		return &Error{Code: CodeInvalidSession, Field: "hash", Msg: fmt.Sprintf("%.80q is not hexadecimal", text), Err: err}
-	}
+	copy(to, b)
 	return nil
 }
 

@@ -222,18 +222,11 @@ func (c *core) appraise(ctx context.Context, hits []Hit) (held []Hit, err error)
 // As returns s as a store that can do what T says, such as a [Searcher]: s itself, or one that
 // it wraps and returns from a method Unwrap() Store.
 func As[T any](s Store) (T, bool) {
-	for s != nil {
-		if t, ok := s.(T); ok {
-			return t, true
-		}
-		w, ok := s.(interface{ Unwrap() Store })
-		if !ok {
-			break
-		}
-		s = w.Unwrap()
+	t, ok := s.(T)
+	if w, wraps := s.(interface{ Unwrap() Store }); wraps && !ok {
+		return As[T](w.Unwrap())
 	}
-	var none T
-	return none, false
+	return t, ok
 }
 
 // headers yields the headers that q selects, in pages of q.Limit or 500. It ends after an error.

@@ -155,7 +155,8 @@ type numbered struct{ line, number int }
 // newLedger returns an empty ledger with room for n thoughts.
 func newLedger(n int) *ledger {
 	return &ledger{
-		lines: []line{{parent: -1}}, thoughts: make([]Thought, 0, n), links: make([]link, 0, n), byNumber: make(map[numbered]int, n),
+		lines: []line{{parent: -1}}, thoughts: make([]Thought, 0, n), links: make([]link, 0, n),
+		byLabel: make(map[string]int), byKey: make(map[string]int), byNumber: make(map[numbered]int, n),
 	}
 }
 
@@ -181,9 +182,6 @@ func (l *ledger) push(t Thought) {
 	at, ok := l.lineIndex(t.Branch)
 	if !ok {
 		at = len(l.lines)
-		if l.byLabel == nil {
-			l.byLabel = make(map[string]int)
-		}
 		parent := 0
 		if t.After > 0 {
 			parent = l.links[t.After-1].line
@@ -202,9 +200,6 @@ func (l *ledger) push(t Thought) {
 	ln.last = t.Seq
 	l.byNumber[number] = t.Seq
 	if t.Request.Key != "" {
-		if l.byKey == nil {
-			l.byKey = make(map[string]int)
-		}
 		l.byKey[t.Request.Key] = t.Seq
 	}
 	l.thoughts, l.links = append(l.thoughts, t), append(l.links, k)

@@ -28,14 +28,9 @@ type Topic uint64
 // Topic returns the FNV-1a hash of the owner, a zero byte and the ID. All versions
 // of this package return the same.
 func (k Key) Topic() Topic {
-	const offset, prime = 14695981039346656037, 1099511628211
-	h := uint64(offset)
-	for i := range len(k.Owner) {
-		h = (h ^ uint64(k.Owner[i])) * prime
-	}
-	h *= prime // the zero byte
-	for i := range len(k.ID) {
-		h = (h ^ uint64(k.ID[i])) * prime
+	h := uint64(14695981039346656037)
+	for _, b := range []byte(k.Owner + "\x00" + string(k.ID)) {
+		h = (h ^ uint64(b)) * 1099511628211
 	}
 	return Topic(h)
 }
