@@ -275,7 +275,7 @@ func (s *remoteStore) Watch(context.Context) (*sequent.Watch, error) {
 // poll reports to the feed that sessions have changed. It returns an error that does not pass by itself, or
 // that of ctx.
 func (s *remoteStore) poll(ctx context.Context) error {
-	latest := make(map[sequent.Key]sequent.Position)
+	latest := "" // sessions
 	for lost := false; ; {
 		var page sequent.Page
 		err := s.call(ctx, http.MethodPost, "store/list", nil, s.shown, &page)
@@ -284,20 +284,9 @@ func (s *remoteStore) poll(ctx context.Context) error {
 			return s.explain(err)
 		case err != nil && !lost:
 			s.lost(err)
-		case err == nil:
-			now := make(map[sequent.Key]sequent.Position)
-			for _, h := range page.Headers {
-				now[h.Key] = h.Position()
-				if latest[h.Key] != h.Position() {
-					s.feed.Touched(h.Topic())
-				}
-			}
-			for k := range latest {
-				if _, there := now[k]; !there {
-					s.feed.Touched(k.Topic())
-				}
-			}
-			latest = now
+		case err == nil && fmt.Sprint(page.Headers) != latest:
+			latest = fmt.Sprint(page.Headers)
+			s.feed.Lost()
 		}
 		lost = err != nil
 		if err := pause(ctx, time.Second); err != nil {

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -127,7 +128,7 @@ func (p *program) deleteCopies(ctx context.Context, t target, d *deletion) error
 // deleteAll deletes all sessions of the owner.
 func (p *program) deleteAll(ctx context.Context, d *deletion) error {
 	if !p.yes {
-		if err := p.ask(ctx, "all "+p.whose()+" sessions"); err != nil {
+		if err := p.ask(ctx, "all sessions of "+cmp.Or(p.owner, p.nobody())); err != nil {
 			return err
 		}
 	}
@@ -148,14 +149,6 @@ func (p *program) deleteAll(ctx context.Context, d *deletion) error {
 	return err
 }
 
-// whose names the owner of the sessions.
-func (p *program) whose() string {
-	if p.owner == "" {
-		return "your"
-	}
-	return printable.Line(p.owner) + "'s"
-}
-
 func (d *deletion) text(pg *page) {
 	for _, t := range d.targets {
 		if t.session != nil {
@@ -172,7 +165,7 @@ func (d *deletion) text(pg *page) {
 		}
 	}
 	if pg.all {
-		pg.say("Deleted all %s sessions (%d).", pg.whose(), d.Sessions)
+		pg.say("Deleted all sessions of %s (%d).", cmp.Or(pg.owner, pg.nobody()), d.Sessions)
 		if n := len(d.CopiesDeleted); n > 0 {
 			pg.say("Deleted their notes and session files (%d).", n)
 		}

@@ -12,7 +12,6 @@ import (
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/internal/app"
 	"github.com/sequent-dev/sequent/internal/draw"
-	"github.com/sequent-dev/sequent/internal/printable"
 	"github.com/sequent-dev/sequent/mcpserver/client"
 )
 
@@ -57,15 +56,12 @@ func (p *program) play(ctx context.Context, d *demo) (err error) {
 	cmd := exec.Command(exe, "serve", "--dialect", "standard")
 	cmd.Stderr = p.err
 	place := p.app.Place
-	where := shortPath(place.Path)
 	if address, ok := place.Database(); ok { // hide its password from the list of processes
-		where = place.String()
 		cmd.Env = append(os.Environ(), "SEQUENT_STORE="+address)
 	} else {
 		cmd.Args = append(cmd.Args, "--store", place.String())
 	}
-	p.put(draw.Line{{Text: "Starting a server and connecting to it over MCP:"}},
-		draw.Line{{Text: "    " + printable.Line(shortPath(exe)+" serve --store "+where)}}, nil)
+	p.put(draw.Line{{Text: "Starting a server and connecting to it over MCP:"}}, draw.Line{{Text: "    " + p.next("serve")}}, nil)
 	connecting, cancel := context.WithTimeout(ctx, app.ConnectTimeout)
 	defer cancel()
 	if d.server, err = client.Connect(connecting, cmd); err != nil {

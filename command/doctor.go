@@ -71,10 +71,8 @@ func environment(r *diagnosis.Report, root *cobra.Command) {
 	for _, entry := range os.Environ() {
 		switch name, value, _ := strings.Cut(entry, "="); {
 		case value == "": // has no effect
-		case name == secretVariable || name == tokenVariable:
-			set = append(set, name+" (a secret)")
-		case known[name]:
-			set = append(set, name+"="+withoutSecret(value))
+		case known[name]: // its value may be a secret
+			set = append(set, name)
 		case strings.HasPrefix(name, "SEQUENT_"):
 			unknown = append(unknown, name)
 		}

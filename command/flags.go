@@ -190,8 +190,7 @@ func (p *program) flagTable() []flagRow {
 		{"project", "PROJECT", "URL of a project, or a directory in it (default: that of the working directory)", &o.project},
 		{"project/setup", "", "use the files of the project in the working directory", &o.inFiles},
 		{"public-url", "URL", "URL by which clients reach this server; required with a provider (HTTP)", &h.OIDC.PublicURL},
-		{"quota-bytes", "SIZE",
-			"maximum bytes that the sessions of one owner have together, such as 1GiB; 0 means no limit", size(&c.Quota.Bytes)},
+		{"quota-bytes", "BYTES", "maximum bytes that the sessions of one owner have together; 0 means no limit", atLeast(&c.Quota.Bytes, 0)},
 		{"quota-notes", "N", "maximum number of notes of one owner (dialect wiki); 0 means no limit", atLeast(&c.QuotaNotes, 0)},
 		{"quota-sessions", "N", "maximum number of sessions of one owner; 0 means no limit", atLeast(&c.Quota.Sessions, 0)},
 		{"rate", "N", "maximum requests per second per client; 0 means no limit (HTTP)", rate(&h.Rate)},
@@ -293,10 +292,6 @@ func (p *program) addFlag(c *cobra.Command, to *pflag.FlagSet, word string) *pfl
 		_ = c.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(strings.Split(choices, "|"), cobra.ShellCompDirectiveNoFileComp))
 	case value == "DIR":
 		_ = to.SetAnnotation(name, cobra.BashCompSubdirsInDir, []string{})
-	case value == "ID":
-		_ = c.RegisterFlagCompletionFunc(name, func(c *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
-			return p.completeIDs(c, prefix)
-		})
 	}
 	return flag
 }

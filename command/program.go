@@ -201,11 +201,8 @@ func (p *program) modelConfig() openai.Config {
 	return cfg
 }
 
-// An opener opens the store or server of a configuration.
-type opener func(context.Context, app.Config) (*app.App, error)
-
 // opener returns what opens what a command needs.
-func (p *program) opener(n need) opener {
+func (p *program) opener(n need) func(context.Context, app.Config) (*app.App, error) {
 	switch {
 	case n == newStore:
 		return app.Open
@@ -224,11 +221,7 @@ func (p *program) opener(n need) opener {
 
 // with runs do with what a command needs, and with the sessions of --owner.
 func (p *program) with(ctx context.Context, n need, do func() error) error {
-	return p.withOpen(ctx, p.opener(n), p.config(), do)
-}
-
-func (p *program) withOpen(ctx context.Context, open opener, cfg app.Config, do func() error) error {
-	a, err := open(ctx, cfg)
+	a, err := p.opener(n)(ctx, p.config())
 	if err != nil {
 		return err
 	}

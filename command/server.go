@@ -94,14 +94,6 @@ func runUnlink(p *program, ctx context.Context) (result, error) {
 	return nil, nil
 }
 
-// A signedIn is the sign-in of sequent server login.
-type signedIn struct {
-	Server  string    `json:"server"`
-	Owner   string    `json:"owner"`
-	Expires time.Time `json:"expires,omitzero"`
-	Renewed bool      `json:"renewed"`
-}
-
 func runLogin(p *program, ctx context.Context) (result, error) {
 	scope, err := token.ParseScope(p.scope)
 	if err != nil {
@@ -134,21 +126,16 @@ func runLogin(p *program, ctx context.Context) (result, error) {
 		}
 		return nil, r.explain(err)
 	}
-	s := &signedIn{Server: r.base.String()}
-	if err := r.call(ctx, http.MethodGet, "", nil, nil, s); err != nil {
+	var about struct{ Owner string }
+	if err := r.call(ctx, http.MethodGet, "", nil, nil, &about); err != nil {
 		return nil, r.explain(err)
 	}
-	s.Expires, s.Renewed, err = login.Keep(ctx)
-	s.Expires = s.Expires.UTC().Truncate(time.Second)
-	return s, err
-}
-
-func (s *signedIn) text(pg *page) {
+	expires, renewed, err := login.Keep(ctx)
 	until := ""
-	if !s.Renewed && !s.Expires.IsZero() {
-		until = " until " + s.Expires.Local().Format("15:04")
+	if !renewed && !expires.IsZero() {
+		until = " until " + expires.Local().Format("15:04")
 	}
-	pg.say("Signed in to %s as %s%s.", s.Server, printable.Line(s.Owner), until)
+	return document(fmt.Sprintf("Signed in to %s as %s%s.\n", r.base, printable.Line(about.Owner), until)), err
 }
 
 func runLogout(p *program, ctx context.Context) (result, error) {
@@ -258,11 +245,6 @@ func (r *renaming) text(pg *page) {
 	}
 }
 
-// A readiness is the answer of a server that is ready.
-type readiness string
-
-func (r readiness) text(pg *page) { pg.say("%s", printable.Line(string(r))) }
-
 // runHealth asks the server at a URL whether it is ready, or the one on this machine that listens at an address.
 // The certificate of a loopback address is not checked: it is made for other names, and nothing secret is sent.
 func runHealth(p *program, ctx context.Context) (result, error) {
@@ -282,7 +264,7 @@ func runHealth(p *program, ctx context.Context) (result, error) {
 			Fix: "read its log; sequent doctor checks its store", Err: err,
 		}
 	}
-	return readiness(answer), nil
+	return document(printable.Line(answer) + "\n"), nil
 }
 
 // serverAt returns the URL of the server on this machine that listens at addr.

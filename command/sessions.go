@@ -9,8 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/agent/plan"
 	"github.com/sequent-dev/sequent/internal/draw"
@@ -159,27 +157,6 @@ func (p *program) referToThought(ctx context.Context, text string) (referred, er
 		err = &e
 	}
 	return referred{p.engine.Owned(s.Owner()), s, r}, err
-}
-
-// completeIDs returns completions of session ids, the latest first.
-func (p *program) completeIDs(c *cobra.Command, prefix string) ([]string, cobra.ShellCompDirective) {
-	const none = cobra.ShellCompDirectiveNoFileComp
-	var ids []string
-	err := p.with(c.Context(), storeOrServer, func() error {
-		for h, err := range p.engine.AllSessions(c.Context(), sequent.Query{}) {
-			if err != nil || len(ids) == 50 {
-				return err
-			}
-			if strings.HasPrefix(string(h.ID), prefix) {
-				ids = append(ids, cobra.CompletionWithDesc(string(h.ID), printable.Line(h.Title)))
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, none // a shell cannot show an error
-	}
-	return ids, none | cobra.ShellCompDirectiveKeepOrder
 }
 
 // A sessionList is what sequent list found.

@@ -47,9 +47,7 @@ func runShow(p *program, ctx context.Context) (result, error) {
 			}
 		}
 		t, err := s.Resolve(found.reference)
-		l := newThoughtList(s, t)
-		l.around = true
-		return l, err
+		return newThoughtList(s, t), err
 	case part && (compare || v.kind == viewTree):
 		return nil, &usageError{
 			msg: "--branch, --from and --to have no effect in the view tree and beside --compare",
@@ -123,7 +121,6 @@ type thoughtList struct {
 	thoughts   []sequent.Thought
 	outline    []sequent.OutlineEntry // instead of the thoughts
 	conclusion bool                   // follows them
-	around     bool                   // the thoughts next to the only one follow
 }
 
 // A jsonShown is a thought of a session in JSON output.
@@ -197,33 +194,6 @@ func (l *thoughtList) text(pg *page) {
 	pg.add(draw.List(l.session, l.thoughts, o)...)
 	if l.conclusion {
 		pg.add(draw.Conclusion(l.session, o)...)
-	}
-	if l.around {
-		pg.around(l.session, l.thoughts[0])
-	}
-}
-
-// around adds the thoughts next to one.
-func (pg *page) around(s *sequent.Session, t sequent.Thought) {
-	row := func(what string, t sequent.Thought) {
-		pg.add(draw.Cut(draw.Line{
-			{Text: fmt.Sprintf("%-11s ", what), Role: draw.Tag},
-			{Text: s.Reference(t.Seq).Short() + "  " + printable.Line(t.Text), Role: draw.Meta},
-		}, pg.Options))
-	}
-	pg.add(nil)
-	if before, ok := s.At(t.After); ok {
-		row("follows", before)
-	}
-	for next := range s.Since(t.Seq) {
-		switch {
-		case next.Supersedes == t.Seq:
-			row("replaced by", next)
-		case next.After == t.Seq && next.Branch != t.Branch:
-			row("branch "+printable.Line(next.Branch), next)
-		case next.After == t.Seq:
-			row("leads to", next)
-		}
 	}
 }
 

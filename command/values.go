@@ -82,11 +82,11 @@ func (v parsed[T]) Set(text string) error {
 }
 
 // atLeast is a flag for a number that is not too small.
-func atLeast(to *int, least int) parsed[int] {
-	return parsed[int]{to, fmt.Sprintf("a number, at least %d", least), func(text string) (int, bool) {
-		n, err := strconv.Atoi(text)
-		return n, err == nil && n >= least
-	}, strconv.Itoa}
+func atLeast[N int | int64](to *N, least N) parsed[N] {
+	return parsed[N]{to, fmt.Sprintf("a number, at least %d", least), func(text string) (N, bool) {
+		n, err := strconv.ParseInt(text, 10, strconv.IntSize)
+		return N(n), err == nil && N(n) >= least
+	}, func(n N) string { return strconv.FormatInt(int64(n), 10) }}
 }
 
 // rate is a flag for a number of requests per second.
@@ -95,40 +95,6 @@ func rate(to *float64) parsed[float64] {
 		n, err := strconv.ParseFloat(text, 64)
 		return n, err == nil && n >= 0 && n <= 1e9 // also excludes NaN
 	}, func(n float64) string { return strconv.FormatFloat(n, 'g', -1, 64) }}
-}
-
-// size is a flag for a number of bytes: 64MiB, 64M and 67108864 are alike.
-func size(to *int64) parsed[int64] {
-	return parsed[int64]{to, "a size such as 64MiB", parseSize, formatSize}
-}
-
-// sizeUnits are the units of sizes, the largest first.
-var sizeUnits = []struct {
-	name  string
-	bytes int64
-}{{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}, {"", 1}}
-
-func parseSize(text string) (int64, bool) {
-	for _, u := range sizeUnits {
-		for _, name := range []string{u.name, u.name[:min(1, len(u.name))]} {
-			digits := len(text) - len(name)
-			if digits <= 0 || !strings.EqualFold(text[digits:], name) {
-				continue
-			}
-			n, err := strconv.ParseInt(text[:digits], 10, 64)
-			return n * u.bytes, err == nil && n >= 0 && n <= math.MaxInt64/u.bytes
-		}
-	}
-	return 0, false
-}
-
-func formatSize(n int64) string {
-	for _, u := range sizeUnits {
-		if n >= u.bytes && n%u.bytes == 0 {
-			return strconv.FormatInt(n/u.bytes, 10) + u.name
-		}
-	}
-	return "0"
 }
 
 const day = 24 * time.Hour

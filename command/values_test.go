@@ -9,14 +9,6 @@ import (
 // What a value is written as is read as the same value.
 func TestValues(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string]int64{
-		"0": 0, "1000": 1000, "64KiB": 64 << 10, "64k": 64 << 10, "128MiB": 128 << 20, "128M": 128 << 20, "2gib": 2 << 30,
-	} {
-		n, ok := parseSize(text)
-		if again, _ := parseSize(formatSize(n)); !ok || n != want || again != n {
-			t.Errorf("%q is %d, written as %q; want %d", text, n, formatSize(n), want)
-		}
-	}
 	for text, want := range map[string]string{
 		"0": "0", "0d": "0", "0s": "0", "7d": "7d", "12h": "12h", "90m": "1h30m", "1h30m": "1h30m", "1d12h": "1d12h", "720h": "30d",
 		"1.5h": "1h30m", "90s": "1m30s", "1ns": "1ns", "2d1h1m1s": "2d1h1m1s", "106751d": "106751d", "1d0h": "1d", "10m": "10m",
@@ -30,13 +22,9 @@ func TestValues(t *testing.T) {
 	for _, text := range []string{
 		"", "d", "90", "1.5d", "90D", "90 d", "1d-2h", "1d+2h", "-1d", "-2h", "+2h", "+1d", "-0h", "1d2", "2w", "106752d",
 		"99999999999999999999d", "1h1d", "d1", "1dd", "-106752d", "9223372036854775807ns1d",
-		"MiB", "-1", "1.5MiB", "1 MiB", "1MiBKiB", "99999999999GiB", "1TiB", "x",
 	} {
 		if d, ok := parseSpan(text); ok {
 			t.Errorf("%q is read as %v", text, d)
-		}
-		if n, ok := parseSize(text); ok && text != "90" {
-			t.Errorf("%q is read as %d", text, n)
 		}
 		to := 7 * time.Hour
 		if err := span(&to).Set(text); err == nil || to != 7*time.Hour {
