@@ -28,7 +28,7 @@ type recorded struct {
 	Text, Branch       string
 	From, Revises      *int
 	Revision, Final    bool
-	RequestKey         string
+	Request            struct{ Key string }
 
 	line           string // the branch that it continues, if known
 	sent, answered string // JSON
@@ -61,10 +61,10 @@ type notebook struct {
 func (n *notebook) add(t *recorded) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if old := n.thoughts[t.RequestKey]; old != nil {
+	if old := n.thoughts[t.Request.Key]; old != nil {
 		return fmt.Errorf("session %s: both %s and %s are confirmed", n.id, old.sent, t.sent)
 	}
-	n.thoughts[t.RequestKey] = t
+	n.thoughts[t.Request.Key] = t
 	return nil
 }
 
@@ -98,13 +98,13 @@ func (a *author) fill(ctx context.Context, count int) error {
 func (a *author) think(ctx context.Context, last bool) error {
 	n := len(a.past) + 1
 	t := &recorded{
-		Text:       fmt.Sprintf("%s has idea %d: %s", a.name, n, idea(a.rng)),
-		RequestKey: fmt.Sprintf("%s-%d", a.name, n),
-		Final:      last,
+		Text:  fmt.Sprintf("%s has idea %d: %s", a.name, n, idea(a.rng)),
+		Final: last,
 	}
+	t.Request.Key = fmt.Sprintf("%s-%d", a.name, n)
 	at := &a.lines[a.rng.IntN(len(a.lines))]
 	t.line = at.branch
-	args := arguments{Thought: t.Text, Total: thoughts + a.rng.IntN(20), More: !t.Final, RequestKey: t.RequestKey}
+	args := arguments{Thought: t.Text, Total: thoughts + a.rng.IntN(20), More: !t.Final, RequestKey: t.Request.Key}
 	if a.notebook.shared || a.rng.IntN(5) > 0 { // otherwise the scope selects the session
 		args.SessionID = a.notebook.id
 	}

@@ -157,7 +157,7 @@ func compare(ctx context.Context, c *client, replica int, n *notebook) error {
 		return fmt.Errorf("got %d thoughts, and replies confirmed %d, want %d", len(s.Thoughts), len(n.thoughts), thoughts)
 	}
 	for i, got := range s.Thoughts {
-		confirmed := n.thoughts[got.RequestKey]
+		confirmed := n.thoughts[got.Request.Key]
 		if confirmed == nil {
 			return fmt.Errorf("no reply confirmed thought %d: %s", i+1, inJSON(got))
 		}
