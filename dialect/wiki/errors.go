@@ -111,14 +111,4 @@ func refuse(err error, unknown ...string) (tool.Reply, error) {
 	return r.reply(), nil
 }
 
-// reason returns what a caller may know of an error.
-func reason(err error) string {
-	r, fault := refuse(err)
-	if fault != nil {
-		return "see the server's log"
-	}
-	_, text, _ := strings.Cut(strings.TrimPrefix(r.Text, "ERROR: "), ": ")
-	return text
-}
-
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -12,6 +12,7 @@ import (
 	"github.com/sequent-dev/sequent/vault"
 	"github.com/sequent-dev/sequent/vault/edit"
 	"github.com/sequent-dev/sequent/vault/thinking"
+	"github.com/sequent-dev/sequent/vault/vaults"
 )
 
 // memoryArgs are the arguments of memory.
@@ -93,7 +94,7 @@ func (t *turn) edit(ctx context.Context, in memoryArgs) error {
 		t.linef("%s changed in %s", printable.Count(out.Links, "link", "links"), printable.Count(len(out.Notes), "note", "notes"))
 	}
 	for _, err := range m.Left {
-		t.linef("⚠️ links in a note stay as they were: %s", reason(err))
+		t.linef("⚠️ links in a note stay as they were: %s", vaults.Reason(err))
 	}
 	t.out = out
 	return nil

@@ -7,6 +7,7 @@ import (
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/tool"
 	"github.com/sequent-dev/sequent/vault"
+	"github.com/sequent-dev/sequent/vault/vaults"
 )
 
 // readNote returns the note at a path.
@@ -21,7 +22,7 @@ func (d *server) readNote(ctx context.Context, c tool.Caller, path string) (stri
 		note, err = v.Notes.Read(ctx, uri)
 	}
 	if code := sequent.CodeOf(err); code == vault.CodeNotFound || code == vault.CodeInvalidURI || code == vault.CodeNotANote {
-		return "", &sequent.Error{Code: sequent.CodeSessionNotFound, Field: "uri", Msg: reason(err)} // the code that transports know
+		return "", &sequent.Error{Code: sequent.CodeSessionNotFound, Field: "uri", Msg: vaults.Reason(err)} // the code that transports know
 	}
 	if err != nil {
 		return "", err

@@ -11,6 +11,7 @@ import (
 	"github.com/sequent-dev/sequent/dialect/scope"
 	"github.com/sequent-dev/sequent/vault"
 	"github.com/sequent-dev/sequent/vault/thinking"
+	"github.com/sequent-dev/sequent/vault/vaults"
 	"github.com/sequent-dev/sequent/vault/wikilink"
 	"github.com/sequent-dev/sequent/vault/workflow"
 )
@@ -283,7 +284,7 @@ func (t *turn) project(ctx context.Context, s *sequent.Session, st *step) (note 
 	}
 	if err != nil {
 		t.Vaults.Logger().WarnContext(ctx, "the thought is recorded, but its note was not written", "session", string(s.ID()), "note", what, "error", err)
-		problem = fmt.Sprintf("the thought is recorded, but %s was not written (%s); sync makes up for it", what, reason(err))
+		problem = fmt.Sprintf("the thought is recorded, but %s was not written (%s); sync makes up for it", what, vaults.Reason(err))
 	}
 	return note, problem
 }

@@ -101,11 +101,11 @@ func (o *Vault) Sync(ctx context.Context, rebuild bool, progress func(index.Prog
 	out.Report, err = update(ctx, progress)
 	out.Sessions, out.Problems = files.Notes+files.Read, []string{}
 	for _, f := range files.Failed {
-		out.Problems = append(out.Problems, string(f.URI)+": "+reason(f.Err))
+		out.Problems = append(out.Problems, string(f.URI)+": "+Reason(f.Err))
 	}
 	_, mistakes := o.Workflows.Definitions(ctx)
 	for _, err := range append(out.Unreadable, mistakes...) {
-		out.Problems = append(out.Problems, reason(err))
+		out.Problems = append(out.Problems, Reason(err))
 	}
 	if out.Partial {
 		out.Problems = append(out.Problems, "notes with very many links: there are more relations than were counted")
@@ -116,8 +116,8 @@ func (o *Vault) Sync(ctx context.Context, rebuild bool, progress func(index.Prog
 	return out, err
 }
 
-// reason returns what a caller may know of an error.
-func reason(err error) string {
+// Reason returns what a caller may know of an error.
+func Reason(err error) string {
 	e, ok := errors.AsType[*sequent.Error](err)
 	switch {
 	case !ok || e.Code == sequent.CodeInternal:
