@@ -33,25 +33,12 @@ func begin(t testing.TB, e *sequent.Engine, id string, thoughts ...string) *sequ
 
 func TestRefers(t *testing.T) {
 	tests := []struct{ text, want string }{
-		{"7k3m", "7k3m"},
-		{"", ""},
-		{"7k3m#9", "7k3m#9; 7k3m + #9"},
-		{"7k3m#0", "7k3m#0; 7k3m + #0"},
-		{"7k3m@17", "7k3m@17; 7k3m + @17"},
-		{"7k3m@0", "7k3m@0"},
-		{"7k3m#pool#9", "7k3m#pool#9; 7k3m#pool + #9; 7k3m + #pool#9"},
-		{"a#b@c#9", "a#b@c#9; a#b@c + #9; a + #b@c#9"},
-		{"a#b#c#9", "a#b#c#9; a#b#c + #9; a#b + #c#9; a + #b#c#9"},
-		{"a##9", "a##9; a# + #9"},
-		{"a#b@9", "a#b@9; a#b + @9"},
-		{"#9", "#9"},
-		{"a#", "a#"},
-		{"a#pool", "a#pool"},
-		{"a#-1", "a#-1"},
-		{"a#09", "a#09"},
-		{"a#+9", "a#+9"},
-		{"a#9 ", "a#9 "},
-		{"a#99999999999999999999", "a#99999999999999999999"},
+		{"7k3m", "7k3m"}, {"", ""}, {"7k3m#9", "7k3m#9; 7k3m + #9"}, {"7k3m#0", "7k3m#0; 7k3m + #0"},
+		{"7k3m@17", "7k3m@17; 7k3m + @17"}, {"7k3m@0", "7k3m@0"},
+		{"7k3m#pool#9", "7k3m#pool#9; 7k3m#pool + #9; 7k3m + #pool#9"}, {"a#b@c#9", "a#b@c#9; a#b@c + #9; a + #b@c#9"},
+		{"a#b#c#9", "a#b#c#9; a#b#c + #9; a#b + #c#9; a + #b#c#9"}, {"a##9", "a##9; a# + #9"},
+		{"a#b@9", "a#b@9; a#b + @9"}, {"#9", "#9"}, {"a#", "a#"}, {"a#pool", "a#pool"}, {"a#-1", "a#-1"},
+		{"a#09", "a#09"}, {"a#+9", "a#+9"}, {"a#9 ", "a#9 "}, {"a#99999999999999999999", "a#99999999999999999999"},
 	}
 	for _, tt := range tests {
 		var got []string
@@ -80,27 +67,16 @@ func TestRefer(t *testing.T) {
 	begin(t, e, "x", "1", "b 3")
 	begin(t, e, "zero", "0", "1")
 	tests := []struct{ text, want string }{
-		{"a", "a"},
-		{"a#b", "a#b"},
-		{"a#1", "a: 1 at 1"},
+		{"a", "a"}, {"a#b", "a#b"}, {"a#1", "a: 1 at 1"},
 		{"a#2", "a: 2 at 3"}, // the latest
-		{"a@2", "a: 2 at 2"},
-		{"a#b@2", "a#b: 5 at 2"},
-		{"a#b#4", "a#b: 4 at 1"},
+		{"a@2", "a: 2 at 2"}, {"a#b@2", "a#b: 5 at 2"}, {"a#b#4", "a#b: 4 at 1"},
 		{"a#b#c#4", "thought_not_found"}, // the session a#b has no branch c
-		{"x#b#3", "x: b 3 at 2"},
-		{"a#b@1#8", "a: b@1 8 at 7"},
+		{"x#b#3", "x: b 3 at 2"}, {"a#b@1#8", "a: b@1 8 at 7"},
 		{"a#main#7", "a: main 7 at 6"}, // a branch of that name comes first
-		{"x#main#1", "x: 1 at 1"},
-		{"zero#0", "zero: 0 at 1"},
-		{"x#3", "thought_not_found"},
+		{"x#main#1", "x: 1 at 1"}, {"zero#0", "zero: 0 at 1"}, {"x#3", "thought_not_found"},
 		{"x#b#1", "thought_not_found"}, // a thought has one line
-		{"x@3", "thought_not_found"},
-		{"y", "session_not_found"},
-		{"y#1", "session_not_found"},
-		{"", "invalid_session"},
-		{"#1", "session_not_found"},
-		{"a\x00#1", "invalid_session"},
+		{"x@3", "thought_not_found"}, {"y", "session_not_found"}, {"y#1", "session_not_found"}, {"", "invalid_session"},
+		{"#1", "session_not_found"}, {"a\x00#1", "invalid_session"},
 		{"x#" + strings.Repeat("#", 400) + "#1", "thought_not_found"},
 	}
 	for _, tt := range tests {

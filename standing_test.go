@@ -1,6 +1,7 @@
 package sequent_test
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -167,21 +168,10 @@ func TestMarksAreRead(t *testing.T) {
 	writer, reader := sequent.New(sequent.Config{Store: store}), sequent.New(sequent.Config{Store: store})
 	var want *sequent.Session
 	for step, record := range []func(c *sequent.Change) error{
+		add(sequent.Draft{Text: "a"}),
 		func(c *sequent.Change) error {
-			_, err := c.Append(sequent.Draft{Text: "a"})
-			return err
-		},
-		func(c *sequent.Change) error {
-			if err := c.AddNote(sequent.Note{Seq: 1, Text: "before"}); err != nil {
-				return err
-			}
-			if _, err := c.Append(sequent.Draft{Text: "b", Branch: "x"}); err != nil {
-				return err
-			}
-			if err := c.Decide("x", sequent.Chosen); err != nil {
-				return err
-			}
-			return c.AddNote(sequent.Note{Seq: 2, Text: "after"})
+			return errors.Join(c.AddNote(sequent.Note{Seq: 1, Text: "before"}), add(sequent.Draft{Text: "b", Branch: "x"})(c),
+				c.Decide("x", sequent.Chosen), c.AddNote(sequent.Note{Seq: 2, Text: "after"}))
 		},
 		func(c *sequent.Change) error { return c.AddNote(sequent.Note{Seq: 2, Kind: sequent.Wrong}) },
 	} {
