@@ -282,13 +282,10 @@ func (im *Importer) store(ctx context.Context, r *Result, s session) error {
 // joined returns the header of a stored session updated from a file that is not an
 // export: fields that such a file does not have stay as they are.
 func joined(known, told sequent.Header) sequent.Header {
-	labels := maps.Clone(known.Labels)
-	if labels == nil {
-		labels = told.Labels
-	}
+	labels := make(map[string]string)
+	maps.Copy(labels, known.Labels)
 	maps.Copy(labels, told.Labels)
-	told.Labels, told.Scope, told.Dialect, told.Created = labels, known.Scope, known.Dialect, known.Created
-	told.Expires = known.Expires
+	told.Labels, told.Scope, told.Dialect, told.Created, told.Expires = labels, known.Scope, known.Dialect, known.Created, known.Expires
 	return told
 }
 

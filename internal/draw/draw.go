@@ -108,10 +108,15 @@ func Thought(t sequent.Thought, o Options) Line {
 
 // Plain returns lines without style. Each ends with a line feed.
 func Plain(lines []Line) string {
+	return written(lines, func(s Span) string { return s.Text })
+}
+
+func written(lines []Line, styled func(Span) string) string {
 	var b strings.Builder
 	for _, line := range lines {
 		for _, s := range line {
-			b.WriteString(printable.Text(s.Text))
+			s.Text = printable.Text(s.Text)
+			b.WriteString(styled(s))
 		}
 		b.WriteByte('\n')
 	}

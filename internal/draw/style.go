@@ -1,12 +1,6 @@
 package draw
 
-import (
-	"strings"
-
-	"charm.land/lipgloss/v2"
-
-	"github.com/sequent-dev/sequent/internal/printable"
-)
+import "charm.land/lipgloss/v2"
 
 // Style returns the style of a span on a terminal with colours. It uses only the 16
 // colours that every terminal has, which users can configure.
@@ -43,17 +37,10 @@ func lane(n int) lipgloss.ANSIColor {
 
 // Styled returns lines for a terminal with colours. Each ends with a line feed.
 func Styled(lines []Line) string {
-	var b strings.Builder
-	for _, line := range lines {
-		for _, s := range line {
-			text := printable.Text(s.Text)
-			if s.Role == Text || text == "" {
-				b.WriteString(text)
-				continue
-			}
-			b.WriteString(Style(s).Render(text))
+	return written(lines, func(s Span) string {
+		if s.Role == Text || s.Text == "" {
+			return s.Text
 		}
-		b.WriteByte('\n')
-	}
-	return b.String()
+		return Style(s).Render(s.Text)
+	})
 }
