@@ -32,8 +32,6 @@ type Importer struct {
 	// Markdown parses a Markdown session, given the name of its file without .md and
 	// its contents.
 	Markdown func(ctx context.Context, name string, data []byte) (sequent.Header, []sequent.Entry, error)
-	// Progress is called before a file is read; nil for none.
-	Progress func(file string)
 }
 
 // CodeUnreadable is the code of a file that cannot be imported.
@@ -143,9 +141,6 @@ func (im *Importer) Import(ctx context.Context, path string, report func(Result)
 		case d.IsDir() || file != path && (!d.Type().IsRegular() || !promising(file)):
 			return nil
 		default:
-			if im.Progress != nil {
-				im.Progress(file)
-			}
 			if r, err = im.file(ctx, file, file == path); err != nil {
 				return err
 			}

@@ -148,22 +148,16 @@ func (s *synced) text(pg *page) {
 }
 
 func runImport(p *program, ctx context.Context) (result, error) {
-	m, files := p.newMeter(), 0
 	name := "" // to show for the current file; empty means its own
 	done := &imported{newSummary(), "file"}
 	from := p.app.Importer()
-	from.Progress = func(file string) {
-		m.show("%s  %s", printable.Count(files, "file", "files"), cmp.Or(name, file))
-	}
 	if p.cmd.Flags().Changed("owner") {
 		from.Owner = &p.owner
 	}
 	report := func(r archive.Result) { // text output omits unchanged files
-		files++
 		done.Summary[r.Outcome]++
 		r.File = cmp.Or(name, r.File)
 		if r.Outcome != archive.Passed && (p.json || r.Outcome != archive.Unchanged) {
-			m.clear()
 			p.printResult(newImportedFile(r))
 		}
 	}
@@ -182,7 +176,7 @@ func runImport(p *program, ctx context.Context) (result, error) {
 			report(archive.Result{File: path, Outcome: archive.Failed, Err: err})
 			err = nil
 		}
-		if m.clear(); err != nil {
+		if err != nil {
 			return nil, err
 		}
 	}
