@@ -27,19 +27,14 @@ type Config struct {
 }
 
 // An Editor changes notes. It is safe for concurrent use, also by several processes.
-type Editor struct {
-	vault     *vault.Vault
-	protected map[string]string
-	now       func() time.Time
-}
+type Editor struct{ cfg Config }
 
 // New returns an editor of a vault.
 func New(c Config) *Editor {
-	e := &Editor{vault: c.Vault, protected: c.Protected, now: c.Now}
-	if e.now == nil {
-		e.now = time.Now
+	if c.Now == nil {
+		c.Now = time.Now
 	}
-	return e
+	return &Editor{c}
 }
 
 // Checksum returns the checksum of a note's file: 12 hexadecimal digits.
@@ -87,15 +82,15 @@ func (e *Editor) Write(ctx context.Context, c Change) (*vault.Note, error) {
 			c.Title = sections[i].Heading
 		}
 	}
-	now := e.now()
-	set := append(c.front(), "modified", now)
+	now := e.cfg.Now()
+	set := c.front()
 	if n.Front.Get("created") == "" {
-		set = slices.Insert(set, len(set)-2, any("created"), any(now))
+		set = append(set, "created", now)
 	}
-	if err := cmp.Or(n.Front.SetAll(set...), fewLinks(n)); err != nil {
+	if err := cmp.Or(n.Front.SetAll(append(set, "modified", now)...), fewLinks(n)); err != nil {
 		return nil, err
 	}
-	if err = e.vault.Create(ctx, n); errors.Is(err, vault.ErrExists) {
+	if err = e.cfg.Vault.Create(ctx, n); errors.Is(err, vault.ErrExists) {
 		err = checksumRequired(uri, "to replace it")
 	}
 	return n, err
@@ -180,7 +175,7 @@ func (e *Editor) change(ctx context.Context, c Change, do func(*vault.Note, Sect
 	if err != nil {
 		return nil, err
 	}
-	return e.vault.Update(ctx, uri, func(n *vault.Note) (err error) {
+	return e.cfg.Vault.Update(ctx, uri, func(n *vault.Note) (err error) {
 		if err := match(n, c.Checksum); err != nil {
 			return err
 		}
@@ -197,7 +192,7 @@ func (e *Editor) change(ctx context.Context, c Change, do func(*vault.Note, Sect
 		if bytes.Equal(n.Bytes(), before) || !n.Front.Present() || n.Front.Err() != nil {
 			return nil // damaged front matter is its author's to correct
 		}
-		return n.Front.Set("modified", e.now())
+		return n.Front.Set("modified", e.cfg.Now())
 	})
 }
 
@@ -207,7 +202,7 @@ func (e *Editor) Delete(ctx context.Context, uri vault.URI, checksum string) err
 	if err != nil {
 		return err
 	}
-	return e.vault.Delete(ctx, uri, func(n *vault.Note) error {
+	return e.cfg.Vault.Delete(ctx, uri, func(n *vault.Note) error {
 		if checksum == "" {
 			return checksumRequired(uri, "to delete it")
 		}
@@ -221,7 +216,7 @@ func (e *Editor) open(uri vault.URI, field string) (vault.URI, error) {
 	if err != nil {
 		return "", err
 	}
-	for folder, instead := range e.protected {
+	for folder, instead := range e.cfg.Protected {
 		if p := strings.ToLower(canonical.Path()); strings.HasPrefix(p, folder+"/") {
 			return "", sequent.Errorf(CodeProtected, field, instead, "another tool writes the notes in %s", folder)
 		}

@@ -48,7 +48,7 @@ func (e *Editor) Move(ctx context.Context, from, to vault.URI, checksum string) 
 		return m, err
 	}
 	ctx = context.WithoutCancel(ctx)
-	for info, err := range e.vault.Walk(ctx, "") {
+	for info, err := range e.cfg.Vault.Walk(ctx, "") {
 		links := 0
 		if err == nil {
 			links, err = e.follow(ctx, mv, info.URI)
@@ -61,7 +61,7 @@ func (e *Editor) Move(ctx context.Context, from, to vault.URI, checksum string) 
 			m.Notes = append(m.Notes, info.URI)
 		}
 	}
-	if err = e.vault.Rename(ctx, from, to); err != nil {
+	if err = e.cfg.Vault.Rename(ctx, from, to); err != nil {
 		return m, err
 	}
 	for i, uri := range m.Notes {
@@ -69,7 +69,7 @@ func (e *Editor) Move(ctx context.Context, from, to vault.URI, checksum string) 
 			m.Notes[i] = to
 		}
 	}
-	m.Note, err = e.vault.Read(ctx, to)
+	m.Note, err = e.cfg.Vault.Read(ctx, to)
 	return m, err
 }
 
@@ -81,14 +81,14 @@ type move struct {
 
 // prepare refuses a move that cannot be made.
 func (e *Editor) prepare(ctx context.Context, mv *move, checksum string) error {
-	n, err := e.vault.Read(ctx, mv.from)
+	n, err := e.cfg.Vault.Read(ctx, mv.from)
 	if err == nil {
 		err = match(n, checksum)
 	}
 	if err != nil {
 		return err
 	}
-	_, err = e.vault.Stat(ctx, mv.to)
+	_, err = e.cfg.Vault.Stat(ctx, mv.to)
 	switch {
 	case err == nil && !strings.EqualFold(mv.from.Path(), mv.to.Path()): // else it can be the same file
 		return sequent.Errorf(vault.CodeExists, "to", "choose another name, or update the note", "%s already exists", mv.to)
@@ -97,7 +97,7 @@ func (e *Editor) prepare(ctx context.Context, mv *move, checksum string) error {
 	}
 	mv.name = true
 	name := wikilink.Normalize(mv.from.Name())
-	for info, err := range e.vault.Walk(ctx, "") {
+	for info, err := range e.cfg.Vault.Walk(ctx, "") {
 		if ctx.Err() != nil {
 			return err
 		}
@@ -110,12 +110,12 @@ func (e *Editor) prepare(ctx context.Context, mv *move, checksum string) error {
 
 // follow changes the links in a note, and returns their number.
 func (e *Editor) follow(ctx context.Context, mv move, uri vault.URI) (links int, err error) {
-	n, err := e.vault.Read(ctx, uri)
+	n, err := e.cfg.Vault.Read(ctx, uri)
 	if err == nil {
 		links, err = mv.apply(n)
 	}
 	if links > 0 && err == nil {
-		_, err = e.vault.Update(ctx, uri, func(n *vault.Note) (err error) {
+		_, err = e.cfg.Vault.Update(ctx, uri, func(n *vault.Note) (err error) {
 			links, err = mv.apply(n)
 			return err
 		})
