@@ -44,8 +44,8 @@ type pendingCall struct {
 	cancel context.CancelCauseFunc
 }
 
-// causeCancelled is the cause of the end of a call that the client has cancelled.
-var causeCancelled = errors.New("mcpserver: the client has cancelled the request")
+// errByClient is the cause of the end of a call that the client has cancelled.
+var errByClient = errors.New("mcpserver: the client has cancelled the request")
 
 // begin begins a request, which can be cancelled from then on. The caller must call end.
 func (c *connection) begin(ctx context.Context, m message) *pendingCall {
@@ -58,7 +58,7 @@ func (c *connection) begin(ctx context.Context, m message) *pendingCall {
 }
 
 // cancelled reports whether the client has cancelled the call, so that it gets no reply.
-func (p *pendingCall) cancelled() bool { return errors.Is(context.Cause(p.ctx), causeCancelled) }
+func (p *pendingCall) cancelled() bool { return errors.Is(context.Cause(p.ctx), errByClient) }
 
 // end ends a call and reports whether it was cancelled.
 func (c *connection) end(call *pendingCall) (cancelled bool) {
@@ -77,7 +77,7 @@ func (c *connection) cancel(id []byte) {
 	defer c.mu.Unlock()
 	for call := range c.calls {
 		if id == nil || call.Method != methodInitialize && idKey(call.ID) == key {
-			call.cancel(causeCancelled)
+			call.cancel(errByClient)
 		}
 	}
 }

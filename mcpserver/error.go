@@ -64,7 +64,9 @@ var errInitialized = invalidRequest("initialize was already received")
 var errCancelled = &rpcError{Code: codeInternal, Message: "the request was cancelled"}
 
 // errEnding answers a request for which the server has no time left.
-var errEnding = &rpcError{Code: codeFull, Message: "the server is shutting down; try again", RetryAfter: time.Second, Reason: "ending"}
+var errEnding = &rpcError{
+	Code: codeFull, Message: "the server is shutting down; try again", RetryAfter: time.Second, Reason: "ending",
+}
 
 // refusedAs begins the text of errors for invalid messages.
 const refusedAs = "invalid request: "

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -144,11 +145,12 @@ func NewHTTP(cfg HTTPConfig) (*HTTP, error) {
 	if len(cfg.Servers) == 0 {
 		panic("mcpserver: HTTPConfig needs Servers")
 	}
-	gate, err := admission.New(admission.Config{PublicURL: cfg.PublicURL, Origins: cfg.Origins, Proxies: cfg.TrustedProxies, Tokens: cfg.Auth != nil})
+	gate, err := admission.New(admission.Config{
+		PublicURL: cfg.PublicURL, Origins: cfg.Origins, Proxies: cfg.TrustedProxies, Tokens: cfg.Auth != nil,
+	})
 	cfg.Resource = cmp.Or(cfg.Resource, new(auth.Resource))
 	resource, wrong := url.Parse(cfg.Resource.URL)
-	err = cmp.Or(err, wrong)
-	if err != nil {
+	if err := errors.Join(err, wrong); err != nil {
 		return nil, fmt.Errorf("mcpserver: %w", err)
 	}
 	cfg.MaxBody, cfg.MaxReply = cmp.Or(cfg.MaxBody, defaultMaxBody), cmp.Or(cfg.MaxReply, defaultMaxReply)
@@ -157,8 +159,8 @@ func NewHTTP(cfg HTTPConfig) (*HTTP, error) {
 	first := cfg.Servers[0]
 	h := &HTTP{
 		config: cfg, servers: map[string]*Server{endpoint: first, socketEndpoint: first}, resource: resource, gate: gate,
-		limiter: newLimiter(cfg), readiness: readiness{check: cfg.Ready}, sessions: newSessionTable(cmp.Or(cfg.SessionTimeout, DefaultSessionTimeout)),
-		room: make(chan struct{}, openFiles()-min(reservedFiles, openFiles()/2)),
+		limiter: newLimiter(cfg), sessions: newSessionTable(cmp.Or(cfg.SessionTimeout, DefaultSessionTimeout)),
+		readiness: readiness{check: cfg.Ready}, room: make(chan struct{}, openFiles()-min(reservedFiles, openFiles()/2)),
 	}
 	h.ending, h.endStreams = context.WithCancel(context.Background())
 	h.aborting, h.abort = context.WithCancel(context.Background())

@@ -115,7 +115,8 @@ func (v *visit) lacks(m *message, granted auth.Scope) (fault *rpcError, needed a
 	if v.h.config.Auth == nil || granted >= needed {
 		return nil, needed
 	}
-	return because(insufficientScope, "the token does not allow this: it needs the scope "+v.h.config.Resource.SignIn.Scopes.Name(needed)), needed
+	name := v.h.config.Resource.SignIn.Scopes.Name(needed)
+	return because(insufficientScope, "the token does not allow this: it needs the scope "+name), needed
 }
 
 // challenge tells which token the request needs, and where to get one.
@@ -158,6 +159,7 @@ func (v *visit) metadata() bool {
 		v.refuse(http.StatusNotFound, "there is no endpoint %.100q; %s", path, endpoints)
 		return true
 	}
+	scopes := strings.Fields(r.SignIn.Scopes.Names(auth.Write))
 	var signIn *auth.SignIn
 	if r.SignIn.Client != "" {
 		signIn = &r.SignIn
@@ -169,6 +171,6 @@ func (v *visit) metadata() bool {
 		Methods  []string     `json:"bearer_methods_supported"`
 		Name     string       `json:"resource_name"`
 		SignIn   *auth.SignIn `json:"sequent_sign_in,omitempty"` // for sequent server login
-	}{r.URL + path, r.Issuers, strings.Fields(r.SignIn.Scopes.Names(auth.Write)), []string{"header"}, "sequent", signIn}), '\n'), nil)
+	}{r.URL + path, r.Issuers, scopes, []string{"header"}, "sequent", signIn}), '\n'), nil)
 	return true
 }

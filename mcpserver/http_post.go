@@ -65,7 +65,8 @@ func (v *visit) post() {
 func (v *visit) accepts(media string) bool {
 	family, _, _ := strings.Cut(media, "/")
 	accept := strings.ToLower(strings.Join(v.r.Header.Values("Accept"), ","))
-	return accept == "" || strings.Contains(accept, media) || strings.Contains(accept, family+"/*") || strings.Contains(accept, "*/*")
+	return accept == "" || strings.Contains(accept, media) ||
+		strings.Contains(accept, family+"/*") || strings.Contains(accept, "*/*")
 }
 
 // body reads the body of a message, within limits of size and time. A length that is too
@@ -131,7 +132,8 @@ func (v *visit) modern(m *message, version string) {
 // checkHeaders compares what intermediaries see of a request with what it says.
 func (v *visit) checkHeaders(m *message, version string) *rpcError {
 	mismatch := func(header, want string) *rpcError {
-		return &rpcError{Code: codeHeaderMismatch, Message: "header mismatch: " + header + " must be " + strconv.Quote(want) + ", as in the message"}
+		why := "header mismatch: " + header + " must be " + strconv.Quote(want) + ", as in the message"
+		return &rpcError{Code: codeHeaderMismatch, Message: why}
 	}
 	name, named := subjectOf(m)
 	switch {
@@ -231,7 +233,8 @@ func (v *visit) session(usage string) *clientSession {
 	switch {
 	case version >= firstModern:
 		v.w.Header().Set("Allow", http.MethodPost)
-		v.refuse(http.StatusMethodNotAllowed, "from version %s on there are no sessions and no streams but replies: use POST", firstModern)
+		v.refuse(http.StatusMethodNotAllowed,
+			"from version %s on there are no sessions and no streams but replies: use POST", firstModern)
 		return nil
 	case id == "":
 		v.notAllowed(usage)

@@ -58,7 +58,8 @@ func (v *visit) socketToken() string {
 func (v *visit) socket() {
 	if !strings.EqualFold(v.r.Header.Get("Upgrade"), "websocket") {
 		v.w.Header().Set("Upgrade", "websocket")
-		v.refuse(http.StatusUpgradeRequired, "this is the endpoint of a WebSocket: connect with ws:// or wss://, or send messages with POST; %s", endpoints)
+		v.refuse(http.StatusUpgradeRequired,
+			"this is the endpoint of a WebSocket: connect with ws:// or wss://, or send messages with POST; %s", endpoints)
 		return
 	}
 	if err := v.client.Request(); err != nil {

@@ -6,7 +6,6 @@ import (
 	"math"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -93,7 +92,8 @@ func (v *visit) ownName() bool {
 	if v.h.gate.OwnName(v.r) {
 		return true
 	}
-	v.fail(http.StatusForbidden, nil, because("foreign_host", fmt.Sprintf("the Host %.100q is no name of this server; %s", v.r.Host, admission.HostFix)))
+	v.fail(http.StatusForbidden, nil, because("foreign_host",
+		fmt.Sprintf("the Host %.100q is no name of this server; %s", v.r.Host, admission.HostFix)))
 	return false
 }
 
@@ -167,7 +167,8 @@ func (v *visit) scope() bool {
 	name := names[0]
 	if len(names) > 1 || name == "" || strings.HasPrefix(name, ownScope) || utf8.RuneCountInString(name) > maxScope ||
 		!utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
-		v.refuse(http.StatusBadRequest, "?scope=NAME in the URL is given once, with 1 to %d printable characters that do not begin with %s", maxScope, ownScope)
+		v.refuse(http.StatusBadRequest,
+			"?scope=NAME in the URL is given once, with 1 to %d printable characters that do not begin with %s", maxScope, ownScope)
 		return false
 	}
 	v.caller.Scope.Name = name
@@ -295,7 +296,11 @@ func statusOf(modern bool, fault *rpcError) int {
 		return http.StatusServiceUnavailable
 	case modern && fault.Code == codeMethodNotFound:
 		return http.StatusNotFound
-	case modern && slices.Contains([]int{codeInvalidParams, codeInvalidRequest, codeParse, codeHeaderMismatch, codeUnsupportedVersion}, fault.Code):
+	case !modern:
+		return http.StatusOK
+	}
+	switch fault.Code {
+	case codeInvalidParams, codeInvalidRequest, codeParse, codeHeaderMismatch, codeUnsupportedVersion:
 		return http.StatusBadRequest
 	}
 	return http.StatusOK

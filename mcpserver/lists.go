@@ -100,7 +100,8 @@ func newLists(d dialect.Dialect, skills []publishedSkill) map[string]json.RawMes
 
 // listResult returns the result of a list method. The list is never null.
 func listResult[T any](name string, items []T) json.RawMessage {
-	return fmt.Appendf(nil, `{"ttlMs":%d,"cacheScope":%q,%q:%s}`, cached.TTL, cached.Scope, name, mustMarshal(append([]T{}, items...)))
+	all := mustMarshal(append([]T{}, items...))
+	return fmt.Appendf(nil, `{"ttlMs":%d,"cacheScope":%q,%q:%s}`, cached.TTL, cached.Scope, name, all)
 }
 
 // list answers a list method. The whole list is one page, so no cursor is valid.

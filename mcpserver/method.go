@@ -104,7 +104,8 @@ func (s *Server) answer(ctx context.Context, line []byte, r *request) (reply []b
 			}
 			if n := len(reply) - len(line); err == nil && r.MaxReply > 0 && n > r.MaxReply {
 				err = &rpcError{Code: codeInternal, Message: fmt.Sprintf(
-					"the request was carried out, but its reply has %d bytes, of at most %d, and cannot be sent: ask for less", n, r.MaxReply)}
+					"the request was carried out, but its reply has %d bytes, of at most %d, and cannot be sent: ask for less",
+					n, r.MaxReply)}
 			}
 			return err
 		})

@@ -69,7 +69,9 @@ type TraceContext struct{ Parent, State string }
 // observe tells the observer, if there is one, of a request that was received at some time.
 // The request is answered with the returned context. The caller passes the exchange on in
 // request.Seen and calls its finish.
-func (s *Server) observe(ctx context.Context, m *message, c tool.Caller, via Via, received time.Time) (context.Context, *Exchange) {
+func (s *Server) observe(
+	ctx context.Context, m *message, c tool.Caller, via Via, received time.Time,
+) (context.Context, *Exchange) {
 	if s.config.Observer == nil {
 		return ctx, nil
 	}

@@ -62,6 +62,9 @@ func (s *Server) prompt(name string) *dialect.Prompt {
 	return &prompts[i]
 }
 
+// A completer proposes values that begin with prefix.
+type completer func(ctx context.Context, c tool.Caller, prefix string) ([]string, error)
+
 // completeParams are the params of completion/complete.
 type completeParams struct {
 	Ref      struct{ Type, Name, URI string }
@@ -98,7 +101,7 @@ func (s *Server) complete(ctx context.Context, r *request) (any, error) {
 
 // completer returns what proposes values for an argument of a prompt, or for the variable of a
 // template; nil if nothing does. It returns false if there is no such argument or variable.
-func (s *Server) completer(p completeParams) (find func(ctx context.Context, c tool.Caller, prefix string) ([]string, error), ok bool) {
+func (s *Server) completer(p completeParams) (find completer, ok bool) {
 	switch p.Ref.Type {
 	case "ref/resource":
 		for _, t := range s.templates {

@@ -130,7 +130,9 @@ func (s *subscriptions) take() []byte {
 
 // follow sends the notifications until ctx is done, sending fails, or ending is closed, which it reports. At
 // each tick it sends nothing, to see whether the client is there.
-func (s *subscriptions) follow(ctx context.Context, ending <-chan struct{}, tick <-chan time.Time, send func(lines []byte) error) (ended bool) {
+func (s *subscriptions) follow(
+	ctx context.Context, ending <-chan struct{}, tick <-chan time.Time, send func(lines []byte) error,
+) (ended bool) {
 	for {
 		var lines []byte
 		select {
