@@ -108,14 +108,13 @@ type Change struct {
 	limits Limits
 	now    time.Time
 
-	session *Session  // as of now; nil before the change function is called, and after it
-	shared  bool      // others have session: it is copied before it is changed
-	added   []Entry   // to the log, without proofs
-	named   []string  // the fields of the header that were set, for the log
-	dirty   bool      // there is something to write
-	expiry  bool      // ExpireAt was called
-	left    time.Time // of Abandon; zero if it was not called
-	err     error     // of the first setter that failed
+	session *Session // as of now; nil before the change function is called, and after it
+	shared  bool     // others have session: it is copied before it is changed
+	added   []Entry  // to the log, without proofs
+	named   []string // the fields of the header that were set, for the log
+	dirty   bool     // there is something to write
+	expiry  bool     // ExpireAt was called
+	err     error    // of the first setter that failed
 }
 
 var errChangeOver = Errorf(CodeInternal, "", "use a Change only in the change function that it was given to",
@@ -250,7 +249,11 @@ func (c *Change) SetState(state State) {
 // followed it.
 func (c *Change) Abandon(at time.Time) {
 	c.SetState(Abandoned)
-	c.set(nil, func(*Header) { c.left = precise(at) })
+	c.set(nil, func(h *Header) {
+		if c.now = h.Updated; at.After(c.now) {
+			c.now = precise(at)
+		}
+	})
 }
 
 // SetTitle titles the session with the first line of a text, shortened. Without it
@@ -336,28 +339,21 @@ func (c *Change) run(s *Session, begin *Header, change func(*Change) error, ttl 
 
 // finish completes the header and returns the entries with their proofs.
 func (c *Change) finish(h *Header, ttl time.Duration) []Entry {
-	now := c.now
-	if h.State == Abandoned && !c.left.IsZero() {
-		now = h.Updated
-		if c.left.After(now) {
-			now = c.left
-		}
-	}
 	if len(c.named) > 0 {
 		fields := h.fields()
 		body := make(Body, len(c.named))
 		for _, name := range c.named {
 			body[name] = fields[name]
 		}
-		c.added = append(c.added, Entry{Kind: KindHeader, At: now, Body: body})
+		c.added = append(c.added, Entry{Kind: KindHeader, At: c.now, Body: body})
 	}
 	for i := range c.added {
 		h.Bytes += c.added[i].size()
 	}
 	h.Version++
-	h.Updated = now
+	h.Updated = c.now
 	if ttl > 0 && !c.expiry {
-		h.Expires = precise(now.Add(ttl))
+		h.Expires = precise(c.now.Add(ttl))
 	}
 	h.Prove(c.added)
 	return c.added
