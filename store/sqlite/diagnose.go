@@ -96,8 +96,6 @@ func probe(dir string) error {
 func (d *diagnoser) disk(dir string) error {
 	if remote(dir) {
 		d.Warn("file system", "use a file on a local disk", "%s is on a network: the store is slower there, and depends on the file locks of the network", dir)
-	} else {
-		d.OK("file system", "local disk")
 	}
 	free, err := freeSpace(dir)
 	switch {

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"fmt"
 	goversion "go/version"
 	"path/filepath"
 	"testing"
@@ -43,5 +44,24 @@ func TestVersion(t *testing.T) {
 	}
 	if goversion.Compare("go"+have, "go3.51.3") < 0 {
 		t.Errorf("SQLite %s, want 3.51.3 or later", have)
+	}
+}
+
+// A search that ranks few thoughts finds the newest ones.
+func TestCandidates(t *testing.T) {
+	s := openAt(t, filepath.Join(t.TempDir(), "sessions.db"))
+	defer s.Close()
+	for n := range 5 {
+		fill(t, s, fmt.Sprint(n), 1, "needle")
+	}
+	for candidates, want := range map[int]string{0: "[4 3 2 1 0]", -1: "[4 3 2 1 0]", 2: "[4 3]", 9999: "[4 3 2 1 0]"} {
+		found, err := s.Search(t.Context(), sequent.SearchQuery{Text: "needle", Candidates: candidates})
+		var ids []sequent.ID
+		for _, h := range found.Hits {
+			ids = append(ids, h.Key.ID)
+		}
+		if got := fmt.Sprint(ids); err != nil || got != want {
+			t.Errorf("%d candidates: got %s, want %s, error %v", candidates, got, want, err)
+		}
 	}
 }
