@@ -1,9 +1,16 @@
 package mcpserver
 
 import (
+	"context"
 	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
+	"github.com/sequent-dev/sequent/internal/limits"
 	"github.com/sequent-dev/sequent/mcpserver/internal/mcptest"
 )
 
@@ -32,4 +39,90 @@ func TestCancel(t *testing.T) {
 	if len(c.calls) > 0 {
 		t.Error("calls that have ended are known")
 	}
+}
+
+// A pipe is a transport whose client sends lines on a channel.
+type pipe struct {
+	client  *limits.Client
+	read    int
+	in      chan string
+	replies mcptest.SyncBuffer
+}
+
+func (p *pipe) Read() ([]byte, error) {
+	line, ok := <-p.in
+	if !ok {
+		return nil, io.EOF
+	}
+	p.read++
+	_ = p.client.Take(limits.Calls)
+	return []byte(line), nil
+}
+
+func (p *pipe) Ready() bool { return true }
+
+func (p *pipe) Write(lines []byte) error {
+	_, err := p.replies.Write(lines)
+	return err
+}
+
+// A long message waits before it is read. A heavy call that came before it does not wait for
+// it, and all that was taken is given back.
+func TestLongMessagesOfASocket(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		book := mcptest.New()
+		d := book.Dialect()
+		for i := range d.Tools {
+			d.Tools[i].Heavy = d.Tools[i].Name == "wait"
+		}
+		limiter := limits.New(limits.Config{Caps: limits.Caps{Heavy: 1}})
+		client := limiter.Client("alice")
+		p := &pipe{in: make(chan string), client: client}
+		cfg := serveConfig{
+			server: New(Config{Dialect: d}), client: client, admit: func(*message) *rpcError { return nil },
+		}
+		ended := make(chan error)
+		go func() { ended <- serve(context.Background(), cfg, p) }()
+		send := func(id int, name, text string) {
+			p.in <- fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%q,"arguments":{"text":%q},%s}}`,
+				id, name, text, mcptest.ModernMeta)
+		}
+		long := strings.Repeat("x", longMessage)
+
+		if err := client.Take(limits.Heavy); err != nil { // by another connection
+			t.Fatal(err)
+		}
+		send(1, "note", long)
+		time.Sleep(11 * time.Second)
+		synctest.Wait()
+		if got := p.replies.String(); !strings.Contains(got, `"id":1,"error":{"code":-32010`) {
+			t.Errorf("a long message that waited too long got %.300s, want a refusal", got)
+		}
+		client.Give(limits.Heavy)
+
+		send(2, "wait", "short")
+		mcptest.Await(t, "the heavy call begins", book.Begun)
+		send(3, "wait", "next")
+		send(4, "note", long)
+		synctest.Wait()
+		book.Release <- struct{}{}
+		synctest.Wait()
+		book.Release <- struct{}{}
+		synctest.Wait()
+		got := p.replies.String()
+		for id := 2; id <= 4; id++ {
+			if !strings.Contains(got, fmt.Sprintf(`"id":%d,"result"`, id)) {
+				t.Errorf("call %d was not answered: %.300s", id, got)
+			}
+		}
+		p.in <- "[" + strings.Repeat("1,", longMessage)
+		close(p.in)
+		if err := <-ended; err != nil || p.read != 5 {
+			t.Errorf("Serve = %v, %d messages read, want 5", err, p.read)
+		}
+		if used := limiter.Stats().Used; used != [5]int64{} {
+			t.Errorf("in the end %v are held", used)
+		}
+	})
 }

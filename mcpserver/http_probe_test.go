@@ -7,10 +7,10 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/sequent-dev/sequent"
-
 	"github.com/sequent-dev/sequent/mcpserver/internal/mcptest"
 )
 
@@ -79,5 +79,63 @@ func TestDrain(t *testing.T) {
 	res.Body.Close()
 	if err := mcptest.Await(t, "serving ends", w.done); err != nil || time.Since(begun) < drain {
 		t.Errorf("it ends with %v after %v, want nil after %v", err, time.Since(begun), drain)
+	}
+}
+
+func TestReadiness(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		looks, fault := 0, error(nil)
+		hang := false
+		r := readiness{check: func(ctx context.Context) error {
+			looks++
+			if hang {
+				<-ctx.Done()
+				return ctx.Err()
+			}
+			return fault
+		}}
+		want := func(why string, n int, told bool) {
+			t.Helper()
+			got, err := r.ask(t.Context())
+			if got != why || looks != n || (err != nil) != told {
+				t.Errorf("ask = %q, %v after %d looks; want %q, %v after %d", got, err, looks, why, told, n)
+			}
+		}
+		want("", 1, false)
+		want("", 1, false)
+		time.Sleep(readyFor)
+		fault = &sequent.Error{Code: sequent.CodeOtherFormat}
+		want("store_other_format", 2, true)
+		want("store_other_format", 2, false)
+		time.Sleep(readyFor)
+		want("store_other_format", 3, false) // nobody is told twice
+		time.Sleep(readyFor)
+		hang = true
+		begun := time.Now()
+		want("store_timeout", 4, true)
+		if time.Since(begun) != checkTimeout {
+			t.Errorf("it takes %v", time.Since(begun))
+		}
+		time.Sleep(readyFor)
+		hang, fault = false, nil
+		want("", 5, false)
+		r.check = nil
+		want("", 5, false)
+	})
+}
+
+func TestCheckAddress(t *testing.T) {
+	t.Parallel()
+	for addr, want := range map[string]string{
+		"127.0.0.1:8080": "", "127.9.9.9:0": "", "[::1]:8080": "", "localhost:80": "", "LOCALHOST.:80": "", "[::ffff:127.0.0.1]:1": "",
+		"0.0.0.0:8080": "other machines", ":8080": "other machines", "[::]:80": "other machines", "192.168.1.1:80": "other machines",
+		"example.com:80": "other machines", "localhost.example.com:80": "other machines",
+		"8080": "not an address", "::1:80": "not an address", "": "not an address",
+	} {
+		err := CheckAddress(addr)
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("CheckAddress(%q) = %v, want %q in it", addr, err, want)
+		}
 	}
 }

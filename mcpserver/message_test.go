@@ -2,10 +2,17 @@ package mcpserver
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/dialect"
+	"github.com/sequent-dev/sequent/mcpserver/internal/mcptest"
+	"github.com/sequent-dev/sequent/tool"
 )
 
 const aCall = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"note","arguments":{"text":"a"}}}`
@@ -69,4 +76,52 @@ func stringIn(raw json.RawMessage) (string, bool) {
 		return "", false
 	}
 	return *s, true
+}
+
+// A client is told that a call may have recorded something, also when the cause is
+// left to the log.
+func TestUncertainFault(t *testing.T) {
+	s := New(Config{Dialect: dialect.Dialect{Name: "test"}})
+	for _, test := range []struct {
+		uncertain bool
+		want      string // in the message
+	}{
+		{true, "may or may not have recorded"},
+		{false, "internal error (id "},
+	} {
+		fault := s.guard(t.Context(), &request{message: message{Method: methodCall}}, func() error {
+			return &sequent.Error{Code: sequent.CodeInternal, Uncertain: test.uncertain, Err: errors.New("secret")}
+		})
+		if !strings.Contains(fault.Message, test.want) || strings.Contains(fault.Message, "secret") ||
+			strings.Contains(fault.Message, "may or may not") != test.uncertain {
+			t.Errorf("the fault of an error with Uncertain %t is %q, want it to contain %q", test.uncertain, fault.Message, test.want)
+		}
+	}
+}
+
+// TestLoneSurrogate sends escapes of half a surrogate pair to a tool that decodes its
+// arguments with tool.New.
+func TestLoneSurrogate(t *testing.T) {
+	t.Parallel()
+	type args struct {
+		Text string `json:"text"`
+	}
+	spec := tool.Spec{Name: "echo", InputSchema: json.RawMessage(`{"type":"object","properties":{"text":{"type":"string"}},"required":["text"]}`)}
+	echo := tool.New(spec, func(_ context.Context, _ tool.Call, in args) (tool.Reply, error) {
+		return tool.Reply{Text: "echo " + in.Text}, nil
+	}, func(e *tool.ArgumentError) (tool.Reply, error) {
+		return tool.Reply{Text: e.Error(), Failed: true}, nil
+	})
+	s := New(Config{Dialect: dialect.Dialect{Name: "echo", Tools: []tool.Tool{echo}}})
+	for _, tt := range []struct{ params, want string }{
+		{`"name":"echo","arguments":{"text":"\ud83e\uddf5"}`, "echo 🧵"},
+		{`"name":"echo","arguments":{"text":"a\ud83e"}`, "the arguments are not valid UTF-8"},
+		{`"name":"echo","arguments":"{\"text\":\"\ud83e\"}"`, "the arguments are not valid UTF-8"},
+		{`"name":"echo","arguments":"{\"text\":\"\\ud83e\"}"`, "the arguments are not valid UTF-8"},
+		{`"name":"echo","arguments":{"text":"a"},"x":"\ud83e"`, "echo a"},
+	} {
+		if got := converse(t, s, mcptest.Hello+"\n"+mcptest.CallWith("1", tt.params)+"\n"); !strings.Contains(got, tt.want) {
+			t.Errorf("%s: got %s, want %s", tt.params, got, tt.want)
+		}
+	}
 }

@@ -227,12 +227,20 @@ func TestListenOverHTTP(t *testing.T) {
 	w.ended()
 }
 
+// A stream ends with its session, and when its token is revoked: then it does not tell of what comes after that.
 func TestSubscribeOverHTTP(t *testing.T) {
 	t.Parallel()
+	for _, revoked := range []bool{false, true} {
+		subscribeOverHTTP(t, revoked)
+	}
+}
+
+func subscribeOverHTTP(t *testing.T, revoked bool) {
+	tokens := &revocable{authTable: testAuth}
 	s, e := thinking()
 	think(t, e.Owned("alice"), "one")
 	think(t, e.Owned("bob"), "two")
-	w := serveHTTP(t, HTTPConfig{Servers: []*Server{s}, Auth: testAuth})
+	w := serveHTTP(t, HTTPConfig{Servers: []*Server{s}, Auth: tokens})
 	session := w.handshake("/mcp/standard", "Authorization: Bearer token-a")
 	head := "\nAuthorization: Bearer token-a\nMcp-Session-Id: " + session + "\n\n"
 	res := w.open("GET /mcp/standard" + head)
@@ -249,28 +257,12 @@ func TestSubscribeOverHTTP(t *testing.T) {
 			t.Fatalf("the stream has %s (%v), want %s", got, err, updated(uri))
 		}
 	}
-	w.want("DELETE /mcp/standard"+head, http.StatusNoContent)
-	if got, err := next(); err == nil {
-		t.Errorf("after the session ended came %s", got)
+	if tokens.revoked.Store(revoked); revoked {
+		think(t, e.Owned("alice"), "one")
+	} else {
+		w.want("DELETE /mcp/standard"+head, http.StatusNoContent)
 	}
-}
-
-// A stream ends when its token is revoked, and does not tell of what comes after that.
-func TestStreamOfRevokedToken(t *testing.T) {
-	t.Parallel()
-	s, e := thinking()
-	think(t, e.Owned("alice"), "one")
-	tokens := &revocable{authTable: testAuth}
-	w := serveHTTP(t, HTTPConfig{Servers: []*Server{s}, Auth: tokens})
-	session := w.handshake("/mcp/standard", "Authorization: Bearer token-a")
-	head := "\nAuthorization: Bearer token-a\nMcp-Session-Id: " + session + "\n\n"
-	res := w.open("GET /mcp/standard" + head)
-	defer res.Body.Close()
-	const uri = "sequent://sessions/one"
-	w.want("POST /mcp/standard"+head+subscription(1, "subscribe", uri), http.StatusOK, `"result":{}`)
-	tokens.revoked.Store(true)
-	think(t, e.Owned("alice"), "one")
-	if got, err := events(res.Body)(); err == nil {
-		t.Errorf("after the token was revoked came %s", got)
+	if got, err := next(); err == nil {
+		t.Errorf("after the end came %s", got)
 	}
 }
