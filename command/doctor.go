@@ -56,9 +56,9 @@ func runDoctor(p *program, ctx context.Context) (result, error) {
 	return found, nil
 }
 
-// environment reports the variables that have an effect, and unknown ones.
+// environment reports variables that no flag has.
 func environment(r *diagnosis.Report, root *cobra.Command) {
-	known := map[string]bool{"DISABLE_THOUGHT_LOGGING": true, secretVariable: true, tokenVariable: true}
+	known := map[string]bool{secretVariable: true, tokenVariable: true}
 	var learn func(c *cobra.Command)
 	learn = func(c *cobra.Command) {
 		c.LocalFlags().VisitAll(func(f *pflag.Flag) { known[variable(f.Name)] = true })
@@ -67,23 +67,12 @@ func environment(r *diagnosis.Report, root *cobra.Command) {
 		}
 	}
 	learn(root)
-	var set, unknown []string
 	for _, entry := range os.Environ() {
-		switch name, value, _ := strings.Cut(entry, "="); {
-		case value == "": // has no effect
-		case known[name]: // its value may be a secret
-			set = append(set, name)
-		case strings.HasPrefix(name, "SEQUENT_"):
-			unknown = append(unknown, name)
+		name, value, _ := strings.Cut(entry, "=")
+		if strings.HasPrefix(name, "SEQUENT_") && value != "" && !known[name] {
+			r.Warn("environment", "unset it, or use the name of a flag, such as SEQUENT_STORE for --store", "unknown: %s", name)
 		}
 	}
-	slices.Sort(set)
-	slices.Sort(unknown)
-	if len(unknown) > 0 {
-		r.Warn("environment", "unset it, or use the name of a flag, such as SEQUENT_STORE for --store", "unknown: %s", strings.Join(unknown, ", "))
-		return
-	}
-	r.OK("environment", "%s", cmp.Or(strings.Join(set, ", "), "no variables are set"))
 }
 
 func (e *examination) text(pg *page) {
@@ -130,10 +119,8 @@ func (p *program) examineClients(ctx context.Context) ([]diagnosis.Finding, erro
 		return nil, err
 	}
 	var report diagnosis.Report
-	var without []string
 	seen := make(map[string]bool) // clients may share a file
 	for _, c := range setup.Clients() {
-		some := false
 		for _, project := range []bool{false, true} {
 			file := files.System.File(c, project)
 			if file == "" || seen[file] {
@@ -144,27 +131,19 @@ func (p *program) examineClients(ctx context.Context) ([]diagnosis.Finding, erro
 			if e, ok := errors.AsType[*setup.FileError](err); ok {
 				report.Warn("client", "correct it; "+c.Name+" may ignore the whole file",
 					"%s has a file that cannot be read: %v (%s)", c.Name, e.Err, shortPath(file))
-				some = true
 				continue
 			}
 			for _, name := range slices.Sorted(maps.Keys(entries)) {
 				if s := entries[name]; name == setup.EntryName || isProgram(s.Command) {
-					some = true
 					if err := p.examineEntry(ctx, &report, clientEntry{s, c, file, project}); err != nil {
 						return nil, err
 					}
 				}
 			}
 		}
-		if !some && files.System.Installed(c) {
-			without = append(without, c.ID)
-		}
 	}
 	if store := p.projectStore(); store != "" && p.store == "" {
 		report.OK("project", "sessions of this project are in %s; run sequent doctor --store %[1]s to check them", store)
-	}
-	if len(without) > 0 {
-		report.OK("client", "without an entry: %s; sequent setup adds it", strings.Join(without, ", "))
 	}
 	return report.Findings, nil
 }

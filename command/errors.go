@@ -58,13 +58,8 @@ type userError struct {
 
 // newUserError converts an error for the user. Command is the command that failed. The commands
 // that the fix names run as they stand.
-func newUserError(err error, command string) userError {
-	c := asUserError(err, command)
-	c.Fix = runnable(c.Fix)
-	return c
-}
-
-func asUserError(err error, command string) userError {
+func newUserError(err error, command string) (c userError) {
+	defer func() { c.Fix = runnable(c.Fix) }()
 	if usage, ok := errors.AsType[*usageError](err); ok {
 		return userError{Code: codeUsage, Message: usage.msg, Fix: cmp.Or(usage.fix, "run "+command+" --help for usage"), exit: exitUsage}
 	}
@@ -73,7 +68,7 @@ func asUserError(err error, command string) userError {
 		return userError{Code: string(e.Code), Message: e.Msg, Fix: e.Fix, exit: cmp.Or(codes[e.Code], exitFailure)}
 	}
 	if e, ok := errors.AsType[*llm.Error](err); ok {
-		c := userError{Code: string(e.Code), Message: e.Msg, Fix: e.Fix, exit: exitFailure}
+		c = userError{Code: string(e.Code), Message: e.Msg, Fix: e.Fix, exit: exitFailure}
 		if e.Code == llm.CodeNoModel || e.Code == llm.CodeNoKey {
 			c.exit, c.more = exitUsage, choices()
 		}
@@ -86,7 +81,7 @@ func asUserError(err error, command string) userError {
 	if !ok {
 		return userError{Code: string(sequent.CodeInternal), Message: err.Error(), exit: exitFailure}
 	}
-	c := userError{Code: string(e.Code), Message: cmp.Or(e.Msg, string(e.Code)), Fix: e.Fix, Uncertain: e.Uncertain, exit: exitFailure}
+	c = userError{Code: string(e.Code), Message: cmp.Or(e.Msg, string(e.Code)), Fix: e.Fix, Uncertain: e.Uncertain, exit: exitFailure}
 	if e.Err != nil && !errors.Is(e.Err, context.Canceled) && !strings.Contains(c.Message, e.Err.Error()) && !errors.Is(e.Err, os.ErrNotExist) {
 		c.Message += " (" + e.Err.Error() + ")"
 	}

@@ -61,7 +61,7 @@ func runExport(p *program, ctx context.Context) (result, error) {
 		}
 		text = string(file)
 	case "mermaid":
-		text = p.diagram(s)
+		text = archive.Mermaid(s) // says itself what it lacks
 	default:
 		text = archive.Markdown(s)
 	}
@@ -69,16 +69,6 @@ func runExport(p *program, ctx context.Context) (result, error) {
 		return nil, err
 	}
 	return nil, app.SignFile(p.output, key)
-}
-
-// diagram returns the diagram of a session, and says on standard error what it lacks.
-func (p *program) diagram(s *sequent.Session) string {
-	chart, folded := archive.MermaidFolded(s)
-	if folded > 0 {
-		p.tell("%d of %d thoughts are folded: Mermaid draws at most 500 edges and 50,000 characters.\n"+
-			"  Pass --format md or json for every thought.", folded, s.Len())
-	}
-	return chart
 }
 
 // finders returns what finds the texts to mask.

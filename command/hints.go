@@ -68,14 +68,6 @@ func (p *program) others(ctx context.Context, q sequent.Query) (int, error) {
 	return len(page.Headers), err
 }
 
-// counted returns a number of sessions of other projects in words.
-func counted(n int) string {
-	if n == maxOthers {
-		return printable.Count(n, "session", "sessions") + " or more"
-	}
-	return printable.Count(n, "session", "sessions")
-}
-
 // elsewhereOf adds to the error of a session that is not here where sessions are.
 func (p *program) elsewhereOf(ctx context.Context, err error) error {
 	e, ok := errors.AsType[*sequent.Error](err)
@@ -106,7 +98,7 @@ func (p *program) whereSessionsAre(ctx context.Context) string {
 	page, _ := p.engine.Sessions(ctx, q)
 	switch {
 	case n > 0:
-		hints = append(hints, "pass --all-projects for "+counted(n)+" in other projects than "+printable.Line(q.Project))
+		hints = append(hints, "pass --all-projects for "+printable.Count(n, "session", "sessions")+" in other projects than "+printable.Line(q.Project))
 	case len(page.Headers) > 0:
 		hints = append(hints, "run sequent list for the ids of sessions")
 	case len(hints) == 0 && p.remote != nil:

@@ -83,8 +83,7 @@ func head(titles ...string) (row []cell) {
 	return row
 }
 
-// table adds rows in columns. Those that are numbers are aligned right, and the last one gets what
-// is left of the width.
+// table adds rows in columns. The last one gets what is left of the width.
 func (pg *page) table(rows [][]cell) {
 	widths := make([]int, len(rows[0]))
 	for _, row := range rows {
@@ -97,13 +96,8 @@ func (pg *page) table(rows [][]cell) {
 	for _, row := range rows {
 		var line draw.Line
 		for i, c := range row {
-			pad := strings.Repeat(" ", widths[i]-draw.Width(c.text))
-			switch {
-			case i == len(row)-1:
-			case isNumber(rows[len(rows)-1][i].text):
-				c.text = pad + c.text + "  "
-			default:
-				c.text += pad + "  "
+			if i < len(row)-1 {
+				c.text += strings.Repeat(" ", widths[i]-draw.Width(c.text)+2)
 			}
 			line = append(line, draw.Span{Text: c.text, Role: c.role})
 		}
@@ -113,8 +107,6 @@ func (pg *page) table(rows [][]cell) {
 		pg.add(line)
 	}
 }
-
-func isNumber(text string) bool { return text != "" && strings.Trim(text, "0123456789") == "" }
 
 // A document is a result that is text already, in every form of the output.
 type document string

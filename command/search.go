@@ -123,7 +123,7 @@ func (f *foundThoughts) text(pg *page) {
 		pg.say("%s", pg.alteredNote(altered))
 	}
 	if f.Others > 0 {
-		pg.say("Not searched: %s in other projects. Pass --all-projects to search all.", counted(f.Others))
+		pg.say("Not searched: %s in other projects. Pass --all-projects to search all.", printable.Count(f.Others, "session", "sessions"))
 	}
 }
 

@@ -245,7 +245,7 @@ func (l *sessionList) text(pg *page) {
 		notes("There are more sessions. Pass --limit 0 to list all.")
 	}
 	if l.Others > 0 {
-		notes("%s more in other projects. Pass --all-projects to list all.", counted(l.Others))
+		notes("%s more in other projects. Pass --all-projects to list all.", printable.Count(l.Others, "session", "sessions"))
 	}
 }
 

@@ -36,7 +36,7 @@ func runPlan(p *program, ctx context.Context) (result, error) {
 	return nil, p.begin(ctx, plan.Planning())
 }
 
-// runResume runs the session of the argument, or the latest incomplete one. The model
+// runResume runs the session of the argument, or the latest one. The model
 // is that of the flag, or the one that the session began with.
 func runResume(p *program, ctx context.Context) (result, error) {
 	table := plan.Planning()
@@ -44,7 +44,7 @@ func runResume(p *program, ctx context.Context) (result, error) {
 	if command == "think" {
 		table = plan.Thinking(p.steps)
 	}
-	s, err := p.unfinished(ctx, command)
+	s, _, err := p.session(ctx, p.args)
 	if err != nil {
 		return nil, err
 	}
@@ -120,32 +120,6 @@ func (p *program) openModel(name string) (llm.Model, error) {
 	cfg := p.modelConfig()
 	cfg.Model = cmp.Or(cfg.Model, name)
 	return openai.New(cfg)
-}
-
-// unfinished returns the session of the argument, or the latest incomplete one of a command in this
-// project.
-func (p *program) unfinished(ctx context.Context, command string) (*sequent.Session, error) {
-	if len(p.args) > 0 {
-		s, _, err := p.session(ctx, p.args)
-		return s, err
-	}
-	for h, err := range p.engine.AllSessions(ctx, sequent.Query{Project: p.here("").Project}) {
-		if err != nil {
-			return nil, err
-		}
-		if h.Dialect != command || h.State != sequent.Active {
-			continue
-		}
-		s, err := p.engine.Session(ctx, h.ID)
-		if err != nil {
-			return nil, err
-		}
-		if st, _ := plan.StateOf(s); st.State != plan.Exhausted {
-			return s, nil
-		}
-	}
-	return nil, sequent.Errorf(sequent.CodeSessionNotFound, fieldID, "pass the id of a session, as printed by sequent list",
-		"no incomplete session of sequent %s", command)
 }
 
 // with starts the MCP servers and runs do with a machine that can call their tools.
