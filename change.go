@@ -176,7 +176,7 @@ func (c *Change) Append(d Draft) (Thought, error) {
 	h.Revisions += t.revisions()
 	h.State = stateAfter(&d)
 	if h.Title == "" {
-		h.Title = title(d.Text)
+		h.Title = TitleOf(d.Text)
 	}
 	return t.detached(), nil
 }
@@ -259,7 +259,7 @@ func (c *Change) Abandon(at time.Time) {
 // SetTitle titles the session with the first line of a text, shortened. Without it
 // the first thought does.
 func (c *Change) SetTitle(text string) {
-	c.set(checkText("title", text, -1), func(h *Header) { h.Title = title(text) }, "title")
+	c.set(checkText("title", text, -1), func(h *Header) { h.Title = TitleOf(text) }, "title")
 }
 
 // Conclude records what the author concluded.

@@ -236,7 +236,7 @@ func (s *Session) reprove(h *Header, entries []Entry) []Entry {
 	said, fields := s.header.fields(), h.fields()
 	for i := range tail {
 		tail[i].say(said)
-		said["title"] = cmp.Or(said["title"], title(tail[i].Thought.Text))
+		said["title"] = cmp.Or(said["title"], TitleOf(tail[i].Thought.Text))
 	}
 	body := make(Body)
 	for _, names := range []map[string]string{said, fields} {
@@ -296,7 +296,7 @@ func (e *Engine) checkRestored(h *Header, entries []Entry) error {
 		if t.Seq == 1 {
 			h.Request = t.Request
 		}
-		h.Title = cmp.Or(h.Title, title(t.Text))
+		h.Title = cmp.Or(h.Title, TitleOf(t.Text))
 		h.Revisions += t.revisions()
 		l.push(*t)
 	}

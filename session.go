@@ -252,8 +252,8 @@ func stateAfter(d *Draft) State {
 	return Active
 }
 
-// title returns the first line of a text, shortened for a listing.
-func title(text string) string {
+// TitleOf returns the title that a session has by its first thought: the first line of its text, shortened to 80 characters.
+func TitleOf(text string) string {
 	const most = 80
 	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	line = strings.Join(strings.Fields(line), " ")

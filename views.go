@@ -106,7 +106,7 @@ func (s *Session) Outline() []OutlineEntry {
 // Its cost is that of [Session.Standings].
 func (s *Session) Asked() (problem string, now Thought) {
 	first, ok := s.At(1)
-	if !ok || s.header.Title != title(first.Text) {
+	if !ok || s.header.Title != TitleOf(first.Text) {
 		return s.header.Title, Thought{}
 	}
 	now, _ = s.At(s.Standings()[0].By)

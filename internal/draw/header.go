@@ -42,21 +42,7 @@ func (p *painter) header() {
 
 // facts draws facts, as many in a row as there is room for.
 func (p *painter) facts(facts []string) {
-	if len(facts) == 0 {
-		return
-	}
-	var line string
-	for _, f := range facts { // a fact is not broken
-		if line != "" && Width(line+dot+f) > p.o.width() {
-			p.row(Cut(Line{{Text: line, Role: Meta}}, p.o))
-			line = ""
-		}
-		if line != "" {
-			line += dot
-		}
-		line += f
-	}
-	p.row(Cut(Line{{Text: line, Role: Meta}}, p.o))
+	p.text(strings.Join(facts, dot), Meta, nil)
 }
 
 func (p *painter) conclusion() {
@@ -65,9 +51,7 @@ func (p *painter) conclusion() {
 	}
 	p.row(nil)
 	p.row(Line{{Text: "Conclusion", Role: Title}})
-	for _, r := range p.rows(p.Conclusion(), 0, p.o.width()) {
-		p.row(Line{{Text: r}})
-	}
+	p.text(p.Conclusion(), Text, nil)
 }
 
 // shownCommit is how many characters of a commit are shown.

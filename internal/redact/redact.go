@@ -147,8 +147,8 @@ func (r *redaction) shorten(h sequent.Header, entries []sequent.Entry) {
 	}
 	for i := range entries {
 		text := entries[i].Thought.Text
-		if begin := start(text); begin != "" && titles[begin] {
-			r.titles[begin] = start(mask(text, r.secrets.find(text)))
+		if begin := sequent.TitleOf(text); begin != "" && titles[begin] {
+			r.titles[begin] = sequent.TitleOf(mask(text, r.secrets.find(text)))
 		}
 	}
 }
@@ -174,17 +174,6 @@ func (r *redaction) found(field, pattern string, n int) {
 		r.findings = append(r.findings, f)
 	}
 	r.findings[i].Count += n
-}
-
-// start returns the beginning of a text as the title of its session has it: the first
-// line, shortened to 80 characters.
-func start(text string) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	line = strings.Join(strings.Fields(line), " ")
-	if runes := []rune(line); len(runes) > 80 {
-		return strings.TrimSpace(string(runes[:79])) + "…"
-	}
-	return line
 }
 
 // header visits the texts of a header.
