@@ -141,7 +141,7 @@ func (s *site) expire(t *testing.T) {
 func TestLogin(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, "", "")
-	if out := s.login(t, "alice"); out != "Signed in to "+strings.TrimPrefix(s.public, "http://")+" as oidc:alice.\n" {
+	if out := s.login(t, "alice"); out != "Signed in to "+s.public+" as oidc:alice.\n" {
 		t.Errorf("sequent server login prints %q", out)
 	}
 	path, _, entry := s.signIns(t)

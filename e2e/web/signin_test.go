@@ -266,7 +266,7 @@ func TestHostileSignIn(t *testing.T) {
 		{name: "wrong state", answer: "code=abc&state=other" + iss, want: "not begun in this browser"},
 		{name: "a text of another site", answer: "error=PHISH&error_description=PHISH&state=other" + iss, want: "not begun in this browser"},
 		{name: "another provider", answer: "code=abc&state=STATE&iss=https%3A%2F%2Fevil.example", want: "not from the provider"},
-		{name: "refused", answer: "error=access_denied&error_description=%E2%80%AEno&state=STATE" + iss, want: "did not allow this sign-in"},
+		{name: "refused", answer: "error=access_denied&error_description=%E2%80%AEno&state=STATE" + iss, want: "refused the sign-in (access_denied"},
 		{name: "way back", answer: "code=abc&state=other&to=https%3A%2F%2Fevil.example", want: "not begun in this browser"},
 	} {
 		call(p, network.DeleteCookies, network.DeleteCookiesParams{Name: "__Host-sequent-signin", URL: public + "/"})
@@ -297,7 +297,7 @@ func TestHostileSignIn(t *testing.T) {
 	p.run(clickOn(`.message button.main`))
 	p.wait(`location.hostname === '127.0.0.1' && document.querySelector('a[href$="/abort"]')`)
 	p.run(clickOn(`a[href$="/abort"]`))
-	p.wait(`location.hostname === 'localhost' && document.querySelector('[role=alert]')?.textContent.includes('did not allow this sign-in')`)
+	p.wait(`location.hostname === 'localhost' && document.querySelector('[role=alert]')?.textContent.includes("refused the sign-in (access_denied")`)
 
 	// The way back is a page of the viewer, whatever the storage of the tab has.
 	eval[bool](p, `fetch('/api/v1/login/begin', {method: 'POST', headers: {'Content-Type': 'application/json'}, body: '{}'}).then((r) => r.json()).then((r) => {
@@ -339,7 +339,7 @@ func TestHostileSignIn(t *testing.T) {
 		query, want := u.Query(), "not begun in this browser"
 		if again {
 			query.Set("state", begin())
-			want = "its code was used before"
+			want = "(invalid_grant"
 		}
 		p.run(navigate(public + "/ui/signin?" + query.Encode()))
 		p.wait(`document.querySelector('.message [role=alert]')`)

@@ -151,7 +151,7 @@ export class Server {
   /** Returns the owners that have sessions. Only an admin sees them. @returns {Promise<string[]>} */
   async owners() {
     const all = await this.send('POST', 'store/usage', { AllOwners: true });
-    return (all || []).filter((/** @type {any} */ u) => u.Owner && u.Sessions > 0).map((/** @type {any} */ u) => u.Owner);
+    return (all || []).filter((/** @type {any} */ u) => u.owner && u.sessions > 0).map((/** @type {any} */ u) => u.owner);
   }
   /** @param {string} [cursor] @returns {Promise<{sessions: Session[], next?: string}>} */
   sessions(cursor) { return this.get('sessions', { cursor }); }
