@@ -14,7 +14,7 @@ import (
 // Errors returns the reference page of error codes. Source is the text of the
 // file that declares them; the comment after a declaration is the code's meaning.
 func Errors(source []byte) (string, error) {
-	file, err := parser.ParseFile(token.NewFileSet(), "errors.go", source, parser.ParseComments)
+	file, err := parser.ParseFile(token.NewFileSet(), "limits.go", source, parser.ParseComments)
 	if err != nil {
 		return "", err
 	}
@@ -39,8 +39,9 @@ func Errors(source []byte) (string, error) {
 		}
 	}
 	codes := sequent.Codes()
+	delete(meaning, sequent.CodeUsage) // no call returns it
 	if len(meaning) != len(codes) {
-		return "", fmt.Errorf("errors.go declares %d codes, sequent.Codes returns %d", len(meaning), len(codes))
+		return "", fmt.Errorf("limits.go declares %d codes, sequent.Codes returns %d", len(meaning), len(codes))
 	}
 	var rows [][]string
 	for _, c := range codes {

@@ -31,7 +31,7 @@ func fresh(t *testing.T, name, text string) {
 }
 
 func TestReferenceErrors(t *testing.T) {
-	source, err := os.ReadFile(filepath.Join("..", "..", "errors.go"))
+	source, err := os.ReadFile(filepath.Join("..", "..", "limits.go"))
 	if err != nil {
 		t.Fatal(err)
 	}
