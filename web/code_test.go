@@ -112,7 +112,7 @@ func TestOtherOwners(t *testing.T) {
 		{"lead", "GET", "session?id=plan", "", 404, ""},
 		{"lead", "POST", "notes?owner=alice", `{"id":"plan","seq":1,"kind":"approve"}`, 403, "insufficient_scope"},
 		{"lead", "POST", "store/list", `{"AllOwners":true}`, 200, "the plan of bob"},
-		{"lead", "POST", "store/usage", `{"AllOwners":true}`, 200, `"Owner":"alice"`},
+		{"lead", "POST", "store/usage", `{"AllOwners":true}`, 200, `"owner":"alice"`},
 		{"lead", "POST", "store/list", `{"Limit":`, 400, "invalid_body"},
 		{"bob", "GET", "sessions?owner=bob", "", 200, "the plan of bob"},
 		{"bob", "GET", "sessions?owner=alice", "", 403, "sequent:admin"},
@@ -124,7 +124,7 @@ func TestOtherOwners(t *testing.T) {
 		{"bob", "POST", "store/load", `{"Key":{"Owner":"alice","ID":"plan"}}`, 403, "sequent:admin"},
 		{"bob", "GET", "events?all=true", "", 403, "sequent:admin"},
 		{"bob", "POST", "store/load", `{"Key":{"Owner":"bob","ID":"plan"}}`, 404, "session_not_found"},
-		{"bob", "POST", "store/usage", `{"Owner":"bob"}`, 200, `"Sessions":1`},
+		{"bob", "POST", "store/usage", `{"Owner":"bob"}`, 200, `"sessions":1`},
 	} {
 		status, body, _ := ask(t, tt.method, url+"/api/v1/"+tt.path, tt.body, "Authorization", "Bearer "+tt.who, "Content-Type", "application/json")
 		if status != tt.status || !strings.Contains(body, tt.want) || tt.who == "bob" && strings.Contains(body, "plan of alice") {
