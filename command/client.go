@@ -72,11 +72,8 @@ type remoteError struct {
 
 func (e *remoteError) Error() string { return "the server says: " + e.Message }
 
-// maxReply limits the size of a reply in bytes. Servers limit theirs to much less.
-const maxReply = 64 << 20
-
 // call sends a request to the API and reads the reply. A body that is not nil is sent as JSON. Its errors are
-// what explain takes.
+// what explain takes. Servers limit their replies to much less than 64 MiB.
 func (r *remote) call(ctx context.Context, method, name string, query url.Values, body, into any) error {
 	u := r.base.JoinPath(web.APIPrefix, "v1/"+name)
 	u.RawQuery = query.Encode()
@@ -107,7 +104,7 @@ func (r *remote) call(ctx context.Context, method, name string, query url.Values
 	}
 	defer reply.Body.Close()
 	if reply.StatusCode == http.StatusOK {
-		if err := json.NewDecoder(io.LimitReader(reply.Body, maxReply)).Decode(into); err != nil {
+		if err := json.NewDecoder(io.LimitReader(reply.Body, 64<<20)).Decode(into); err != nil {
 			return fmt.Errorf("the server's reply to %s is cut off or damaged: %w", name, err)
 		}
 		return nil

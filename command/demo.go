@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"time"
@@ -120,10 +121,7 @@ func (d *demo) send(ctx context.Context) error {
 	case err != nil:
 		return err
 	case reply.Failed:
-		return &sequent.Error{
-			Code: sequent.CodeInternal, Msg: "the server refused a thought", Fix: "run sequent doctor",
-			Err: errors.New(reply.Text),
-		}
+		return fmt.Errorf("the server refused a thought: %s", reply.Text)
 	}
 	var answer struct {
 		SessionID sequent.ID `json:"sessionId"`

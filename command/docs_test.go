@@ -1,7 +1,6 @@
 package command
 
 import (
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -12,51 +11,29 @@ import (
 	"github.com/sequent-dev/sequent/internal/gendocs"
 )
 
-// The commands and flags in README.md and docs exist.
-func TestDocumentedCommands(t *testing.T) {
-	pages, err := filepath.Glob("../docs/*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := discarding()
-	block := regexp.MustCompile("(?s)```sh\n(.*?)```")
+// The commands and flags in the examples of help exist. e2e/docs runs those of the pages.
+func TestExamples(t *testing.T) {
+	root := discarding().root()
 	command := regexp.MustCompile(`(?:^|\| |[A-Z_]+=\S+ )sequent ([a-z][^|#]*)`)
-	flag := regexp.MustCompile(`(?:^| )--([a-z-]+)`)
 	seen := 0
-	check := func(where, line string) {
-		m := command.FindStringSubmatch(strings.TrimSpace(line))
-		if m == nil {
-			return
-		}
-		seen++
-		// Quoted arguments are not flags.
-		words := regexp.MustCompile(`"[^"]*"|'[^']*'`).ReplaceAllString(m[1], "x")
-		c, rest, err := p.root().Find(strings.Fields(strings.TrimPrefix(words, "help ")))
-		onlyGroup := strings.Contains(c.Use, "COMMAND") && len(rest) > 0 && !strings.HasPrefix(rest[0], "-")
-		if err != nil || !c.HasParent() || onlyGroup {
-			t.Errorf("%s: unknown command in %s", where, line)
-			return
-		}
-		for _, f := range flag.FindAllStringSubmatch(words, -1) {
-			if c.Flag(f[1]) == nil && c.InheritedFlags().Lookup(f[1]) == nil {
-				t.Errorf("%s: %s has no flag --%s, used in %s", where, c.CommandPath(), f[1], line)
-			}
-		}
-	}
-	for _, page := range append(pages, "../README.md") {
-		text, err := os.ReadFile(page)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, b := range block.FindAllStringSubmatch(string(text), -1) {
-			for line := range strings.Lines(b[1]) {
-				check(page, line)
-			}
-		}
-	}
-	everyCommand(p.root(), func(c *cobra.Command) {
+	everyCommand(root, func(c *cobra.Command) {
 		for line := range strings.Lines(c.Example) {
-			check("the help of "+c.CommandPath(), line)
+			m := command.FindStringSubmatch(strings.TrimSpace(line))
+			if m == nil {
+				continue
+			}
+			seen++
+			words := regexp.MustCompile(`"[^"]*"|'[^']*'`).ReplaceAllString(m[1], "x") // quoted arguments are not flags
+			named, _, err := root.Find(strings.Fields(strings.TrimPrefix(words, "help ")))
+			if err != nil || !named.HasParent() {
+				t.Errorf("%s: unknown command in %s", c.CommandPath(), line)
+				continue
+			}
+			for _, f := range regexp.MustCompile(`(?:^| )--([a-z-]+)`).FindAllStringSubmatch(words, -1) {
+				if named.Flag(f[1]) == nil && named.InheritedFlags().Lookup(f[1]) == nil {
+					t.Errorf("%s has no flag --%s, used in %s", named.CommandPath(), f[1], line)
+				}
+			}
 		}
 	})
 	if seen < 10 {

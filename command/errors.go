@@ -31,9 +31,6 @@ type exit int
 
 func (e exit) Error() string { return fmt.Sprintf("exit with code %d", int(e)) }
 
-// codeUsage is the code of a usage error in JSON output.
-const codeUsage = "usage"
-
 // A usageError is an incorrect command line.
 type usageError struct {
 	msg string
@@ -61,7 +58,7 @@ type userError struct {
 func newUserError(err error, command string) (c userError) {
 	defer func() { c.Fix = runnable(c.Fix) }()
 	if usage, ok := errors.AsType[*usageError](err); ok {
-		return userError{Code: codeUsage, Message: usage.msg, Fix: cmp.Or(usage.fix, "run "+command+" --help for usage"), exit: exitUsage}
+		return userError{Code: string(sequent.CodeUsage), Message: usage.msg, Fix: cmp.Or(usage.fix, "run "+command+" --help for usage"), exit: exitUsage}
 	}
 	if e, ok := errors.AsType[*plan.Error](err); ok {
 		codes := map[plan.Code]int{plan.CodeNoProblem: exitUsage, plan.CodeExhausted: exitUnproven}

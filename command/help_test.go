@@ -8,23 +8,12 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/sequent-dev/sequent/archive"
 )
 
 func discarding() *program {
 	return &program{in: strings.NewReader(""), out: io.Discard, err: io.Discard, getenv: func(string) string { return "" }, now: time.Now}
-}
-
-// runCommand runs a command line and returns its exit code and output.
-func runCommand(t *testing.T, args ...string) (code int, out, stderr string) {
-	t.Helper()
-	p := discarding()
-	var o, e bytes.Buffer
-	p.out, p.err = &o, &e
-	code = p.main(t.Context(), args)
-	return code, o.String(), e.String()
 }
 
 // everyCommand calls do with each command below c.
@@ -83,36 +72,5 @@ func TestHelpOfImport(t *testing.T) {
 		if !strings.Contains(helpOf("import").long, "  - "+k+"\n") {
 			t.Errorf("the help does not name %s", k)
 		}
-	}
-}
-
-// A flag for the same thing has the same description everywhere.
-func TestFlagsSayTheSame(t *testing.T) {
-	descriptions := map[string]string{"json": "", "store": "", "server": "", "owner": "", "all-owners": "", "project": "", "all-projects": "", "since": "", "color": "", "width": ""}
-	users := make(map[string]int)
-	root := discarding().root()
-	everyCommand(root, func(c *cobra.Command) {
-		if c.Name() == "setup" || c.Name() == "remove" {
-			return // their --project is about files
-		}
-		c.NonInheritedFlags().VisitAll(func(f *pflag.Flag) {
-			want, ok := descriptions[f.Name]
-			switch {
-			case !ok:
-			case want == "":
-				descriptions[f.Name] = f.Usage
-			case f.Usage != want:
-				t.Errorf("%s describes --%s as %q, others as %q", c.CommandPath(), f.Name, f.Usage, want)
-			}
-			users[f.Name]++
-		})
-	})
-	for _, name := range []string{"json", "server", "owner", "project", "since"} {
-		if users[name] < 2 {
-			t.Errorf("--%s is a flag of %d commands", name, users[name])
-		}
-	}
-	if users["store"]+users["color"]+users["width"] > 0 {
-		t.Error("a command has a --store, --color or --width of its own")
 	}
 }

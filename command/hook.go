@@ -22,9 +22,7 @@ import (
 	"github.com/sequent-dev/sequent/internal/printable"
 )
 
-const postToolUse = "post-tool-use"
-
-var hooks = []string{"session-start", postToolUse}
+var hooks = []string{"session-start", "post-tool-use"}
 
 // A hookEvent is what a client sends to a hook. The fields are those of Claude Code's hooks,
 // which Codex has too.
@@ -39,7 +37,7 @@ type hookEvent struct {
 // A hookInput is the arguments of a call of a thinking tool.
 type hookInput struct {
 	SessionID sequent.ID `json:"sessionId"`
-	InStatus  sequent.ID `json:"session_id"` // as the dialects status and wiki of others write it
+	InStatus  sequent.ID `json:"session_id"` // as the dialect status has it
 }
 
 // runHook is for clients, not for people: a mistake must not disturb a conversation, so
@@ -75,7 +73,7 @@ func (p *program) remember(ctx context.Context, name string) (text string, err e
 		return "", err
 	}
 	known := conversations{dir: filepath.Join(data, "conversations"), now: time.Now}
-	if name == postToolUse {
+	if name == "post-tool-use" {
 		if id := event.session(); id != "" {
 			return "", known.remember(event.Conversation, id)
 		}

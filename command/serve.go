@@ -146,12 +146,9 @@ func (p *program) readSecret(o *app.OIDC) error {
 	return nil
 }
 
-// announce logs the URL of the server or, if that is not logged, prints it on a
-// terminal.
+// announce logs the URL of the server, and prints it on a terminal unless the log is there.
 func (p *program) announce(ctx context.Context, url string) {
-	if logger := p.config().Logger; logger.Enabled(ctx, slog.LevelInfo) {
-		logger.InfoContext(ctx, "serving MCP", "url", url)
-	} else if isTerminal(p.err) {
+	if p.config().Logger.InfoContext(ctx, "serving MCP", "url", url); p.level() > slog.LevelInfo && isTerminal(p.err) {
 		p.tell("Serving MCP at %s. Press Ctrl-C to end.", url)
 	}
 }

@@ -211,12 +211,6 @@ func (v *view) bounds(s *sequent.Session) (line string, first, last int, err err
 		return t.Seq
 	}
 	first, last = bound(v.from, 1), bound(v.to, s.Len())
-	if err == nil && first > last && v.from != "" && v.to != "" {
-		err = &usageError{
-			msg: fmt.Sprintf("--from %s is @%d of the log, after --to %s, which is @%d", v.from, first, v.to, last),
-			fix: "exchange them",
-		}
-	}
 	return line, first, last, err
 }
 

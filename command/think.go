@@ -67,10 +67,7 @@ type work struct {
 // problem returns the arguments, with - replaced by standard input.
 func (p *program) problem() (string, error) {
 	parts := slices.Clone(p.args)
-	for i, a := range parts {
-		if a != "-" {
-			continue
-		}
+	if i := slices.Index(parts, "-"); i >= 0 {
 		raw, err := io.ReadAll(io.LimitReader(p.in, plan.MaxProblem+1))
 		if err != nil {
 			return "", fmt.Errorf("cannot read standard input: %w", err)

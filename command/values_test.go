@@ -1,7 +1,6 @@
 package command
 
 import (
-	"slices"
 	"testing"
 	"time"
 )
@@ -36,11 +35,7 @@ func TestValues(t *testing.T) {
 // Every flag for a duration is a span, whatever command it belongs to.
 func TestEveryDurationIsASpan(t *testing.T) {
 	t.Parallel()
-	rows := discarding().flagTable()
-	if !slices.ContainsFunc(rows, func(r flagRow) bool { return r.value == "DURATION" }) {
-		t.Error("no flag is a duration")
-	}
-	for _, r := range rows {
+	for _, r := range discarding().flagTable() {
 		if _, isSpan := r.to.(parsed[time.Duration]); isSpan != (r.value == "DURATION") {
 			t.Errorf("--%s is a %T with the value %s", r.name, r.to, r.value)
 		}
