@@ -154,7 +154,7 @@ func (c *Change) Append(d Draft) (Thought, error) {
 	if d.empty() {
 		return Thought{}, Errorf(CodeInvalidThought, "text", "give it a text", "the thought is empty")
 	}
-	if err := cmp.Or(checkDraft(&d, c.limits), checkLabels(d.Labels, -1)); err != nil {
+	if err := first(checkDraft(&d, c.limits), checkLabels(d.Labels, -1)); err != nil {
 		return Thought{}, err
 	}
 	d.Labels = maps.Clone(d.Labels)

@@ -182,6 +182,16 @@ func checkText(field, s string, limit int) error {
 	return nil
 }
 
+// first returns the first of some errors that is one.
+func first(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func checkState(s State) error {
 	switch s {
 	case Active, Completed, Cancelled, Abandoned:

@@ -290,7 +290,7 @@ func (e *Engine) checkRestored(h *Header, entries []Entry) error {
 			return Errorf(CodeInvalidThought, "seq", "",
 				"thought %d of the log cannot be there: its place is given as %d, it follows thought %d, and it supersedes thought %d", n+1, t.Seq, t.After, t.Supersedes)
 		}
-		if err := cmp.Or(checkDraft(&t.Draft, limits), l.checkNext(&t.Draft, n, limits), checkLabels(t.Labels, limits.Text)); err != nil {
+		if err := first(checkDraft(&t.Draft, limits), l.checkNext(&t.Draft, n, limits), checkLabels(t.Labels, limits.Text)); err != nil {
 			return err
 		}
 		if t.Seq == 1 {

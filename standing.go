@@ -236,7 +236,7 @@ func (v Verdict) valid() bool { return v == Chosen || v == Rejected }
 // not change the state of the session.
 func (c *Change) AddNote(n Note) error {
 	n.Kind, n.At = cmp.Or(n.Kind, Remark), c.now
-	err := cmp.Or(checkText("text", n.Text, c.limits.Text), checkName("from", n.From, c.limits.Name, CodeInvalidThought))
+	err := first(checkText("text", n.Text, c.limits.Text), checkName("from", n.From, c.limits.Name, CodeInvalidThought))
 	length := c.Session().Len()
 	switch {
 	case err != nil:

@@ -139,11 +139,12 @@ func (p *program) next(words ...string) string {
 	case address == "" && p.store != "" && !slices.Contains(p.inherited, "store"):
 		words = append(words, "--store", withoutSecret(p.store))
 	}
-	line := selfName()
+	var line strings.Builder
+	line.WriteString(selfName())
 	for _, word := range words {
-		line += " " + quoted(word)
+		line.WriteString(" " + quoted(word))
 	}
-	return line
+	return line.String()
 }
 
 // nextFor is next for the sessions of an owner.

@@ -263,17 +263,18 @@ func newSummary() summary {
 
 func (i *imported) text(pg *page) {
 	s := i.Summary
-	text := printable.Count(s[archive.Added], "session", "sessions") + " added"
+	var text strings.Builder
+	text.WriteString(printable.Count(s[archive.Added], "session", "sessions") + " added")
 	for _, outcome := range []archive.Outcome{archive.Extended, archive.Unchanged} {
 		if n := s[outcome]; n > 0 {
-			text += fmt.Sprintf(", %d %s", n, outcome)
+			text.WriteString(fmt.Sprintf(", %d %s", n, outcome))
 		}
 	}
 	if n := s[archive.Failed]; n > 0 {
-		text += "; " + printable.Count(n, i.what, i.what+"s") + " failed"
+		text.WriteString("; " + printable.Count(n, i.what, i.what+"s") + " failed")
 	}
 	if n := s[archive.Passed]; n > 0 {
-		text += "; " + printable.Count(n, "file", "files") + " without a session skipped"
+		text.WriteString("; " + printable.Count(n, "file", "files") + " without a session skipped")
 	}
-	pg.say("%s.", text)
+	pg.say("%s.", text.String())
 }

@@ -102,17 +102,18 @@ func (t *turn) assume(ctx context.Context, in assumptionArgs) (*vault.Note, erro
 		return nil, &refusal{"ASSUMPTION_CONCEPT_REQUIRED", `the assumption has no concepts; name some, such as ["authentication", "JWT"]`}
 	}
 	title := "Assumption: " + short(in.Assumption)
-	body := "# " + title + "\n"
+	var body strings.Builder
+	body.WriteString("# " + title + "\n")
 	for _, part := range [][2]string{
 		{"Related Concepts", strings.Join(links, "\n")}, {"Statement", vault.Block(in.Assumption)}, {"Validation Plan", vault.Block(in.Validation)},
 	} {
 		if part[1] != "" {
-			body += fmt.Sprintf("\n## %s\n\n%s\n", part[0], part[1])
+			body.WriteString(fmt.Sprintf("\n## %s\n\n%s\n", part[0], part[1]))
 		}
 	}
 	now := t.engine.Now().UTC()
 	n, err := t.vault.Notes.CreateTimed(ctx, ledgerFolder+now.Format("/2006/01"), "assumption", now, func(n *vault.Note, name string) error {
-		n.Body = body
+		n.Body = body.String()
 		return n.Front.SetAll("title", title, "permalink", name, "type", "assumption", "status", "active",
 			"confidence", cmp.Or(in.Confidence, "unspecified"), "created", now, "context", in.Context, "validation_plan", in.Validation)
 	})
@@ -151,16 +152,17 @@ func (t *turn) updateAssumption(ctx context.Context, in assumptionArgs) (*vault.
 				stayed = append(stayed, name+" "+short(old))
 			}
 		}
-		section := fmt.Sprintf("## Update: %s UTC\n", t.engine.Now().UTC().Format(time.DateTime))
+		var section strings.Builder
+		section.WriteString(fmt.Sprintf("## Update: %s UTC\n", t.engine.Now().UTC().Format(time.DateTime)))
 		if len(changed) > 0 {
-			section += "\n*" + strings.ReplaceAll(strings.Join(changed, "; "), "*", "∗") + "*\n"
+			section.WriteString("\n*" + strings.ReplaceAll(strings.Join(changed, "; "), "*", "∗") + "*\n")
 		}
 		for _, text := range []string{strings.Join(links, "\n"), vault.Block(in.Notes)} {
 			if text != "" {
-				section += "\n" + text + "\n"
+				section.WriteString("\n" + text + "\n")
 			}
 		}
-		n.AddSection(section)
+		n.AddSection(section.String())
 		return n.Front.SetAll(append(set, "updated", t.engine.Now())...)
 	})
 	if err != nil {

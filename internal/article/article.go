@@ -310,13 +310,14 @@ func (w *writer) close(depth int) {
 
 // footer writes how much there is.
 func (w *writer) footer() {
-	facts := printable.Count(w.Session.Len(), "thought", "thoughts")
+	var facts strings.Builder
+	facts.WriteString(printable.Count(w.Session.Len(), "thought", "thoughts"))
 	for i, n := range []int{len(w.Lines) - 1, len(w.Revisions), len(w.Session.Notes())} {
 		if noun := []string{"branch", "revision", "note"}[i]; n > 0 {
-			facts += " · " + printable.Count(n, noun, []string{"branches", "revisions", "notes"}[i])
+			facts.WriteString(" · " + printable.Count(n, noun, []string{"branches", "revisions", "notes"}[i]))
 		}
 	}
-	fmt.Fprintf(w, `<footer class="foot"><p>%s</p></footer>`+"\n", facts)
+	fmt.Fprintf(w, `<footer class="foot"><p>%s</p></footer>`+"\n", facts.String())
 }
 
 // Title returns the title of a session's article: the problem as it was first put.

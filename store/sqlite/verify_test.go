@@ -50,10 +50,10 @@ func TestColumns(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, path := range strings.Fields("title conclusion dialect labels.colour labels.other origin.client origin.commit origin.model") {
+	for path := range strings.FieldsSeq("title conclusion dialect labels.colour labels.other origin.client origin.commit origin.model") {
 		flips[fmt.Sprintf("UPDATE tool_sessions SET header = json_set(header, '$.%s', 'x')", path)] = "header"
 	}
-	for _, path := range strings.Fields("branch from revises revision extend request.key request.digest labels.a masked.text") {
+	for path := range strings.FieldsSeq("branch from revises revision extend request.key request.digest labels.a masked.text") {
 		flips[fmt.Sprintf("UPDATE tool_log SET rest = json_set(rest, '$.%s', 7) WHERE n = 3", path)] = "rest"
 	}
 	conn := s.writer.conn

@@ -87,7 +87,10 @@ func (e *Editor) Write(ctx context.Context, c Change) (*vault.Note, error) {
 	if n.Front.Get("created") == "" {
 		set = append(set, "created", now)
 	}
-	if err := cmp.Or(n.Front.SetAll(append(set, "modified", now)...), fewLinks(n)); err != nil {
+	if err := n.Front.SetAll(append(set, "modified", now)...); err != nil {
+		return nil, err
+	}
+	if err := fewLinks(n); err != nil {
 		return nil, err
 	}
 	if err = e.cfg.Vault.Create(ctx, n); errors.Is(err, vault.ErrExists) {
@@ -186,7 +189,10 @@ func (e *Editor) change(ctx context.Context, c Change, do func(*vault.Note, Sect
 			}
 		}
 		before := n.Bytes()
-		if err := cmp.Or(do(n, s), fewLinks(n)); err != nil {
+		if err := do(n, s); err != nil {
+			return err
+		}
+		if err := fewLinks(n); err != nil {
 			return err
 		}
 		if bytes.Equal(n.Bytes(), before) || !n.Front.Present() || n.Front.Err() != nil {

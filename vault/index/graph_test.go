@@ -108,16 +108,17 @@ func TestUpdatedEqualsRebuilt(t *testing.T) {
 		b.text("word1")
 	}
 	said := func(r index.Report) string {
-		say := fmt.Sprintln(r.Notes, r.Concepts, r.Relations, r.Orphans)
+		var say strings.Builder
+		say.WriteString(fmt.Sprintln(r.Notes, r.Concepts, r.Relations, r.Orphans))
 		for i := range 12 {
 			word := fmt.Sprintf("word%d", i)
 			hits := b.search(index.Query{Text: word, PageSize: 100}).Hits
 			slices.SortFunc(hits, func(a, b index.Hit) int { // those of equal score are in the order of their indexing
 				return cmp.Or(cmp.Compare(b.Score, a.Score), strings.Compare(string(a.URI), string(b.URI)))
 			})
-			say += fmt.Sprintln(hits, around(t, b, index.ContextQuery{Concept: word, Depth: 3}))
+			say.WriteString(fmt.Sprintln(hits, around(t, b, index.ContextQuery{Concept: word, Depth: 3})))
 		}
-		return say
+		return say.String()
 	}
 	got := said(b.sync())
 	rebuilt, err := b.Rebuild(t.Context(), nil)
