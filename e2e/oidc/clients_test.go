@@ -16,9 +16,6 @@ import (
 	"github.com/sequent-dev/sequent/internal/needtest"
 )
 
-// document is the metadata document of a client that nobody has registered.
-const document = "https://editor.example.com/client.json"
-
 // The MCP Inspector knows nothing but the server's URL, registers itself and signs a person in.
 func TestInspector(t *testing.T) {
 	t.Parallel()
