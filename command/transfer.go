@@ -30,29 +30,29 @@ func runBackup(p *program, ctx context.Context) (result, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := p.newMeter()
-	done, err := app.Backup(ctx, p.store, sqlite.BackupConfig{To: p.args[0], Force: p.force, Progress: m.bytes("backed up")})
-	m.clear()
-	if err == nil && key != nil {
-		err = app.SignFile(done.Path, key)
-	}
-	return p.backedUp(done, "Backed up %s to %s (%s).", err)
-}
-
-func runRestore(p *program, ctx context.Context) (result, error) {
-	m := p.newMeter()
-	done, err := app.Restore(ctx, p.store, sqlite.BackupConfig{From: p.args[0], Force: p.force, Progress: m.bytes("restored")})
-	m.clear()
-	done.Path = p.args[0]
-	return p.backedUp(done, "Restored %s from %s (%s).", err)
-}
-
-func (p *program) backedUp(done sqlite.Copied, format string, err error) (result, error) {
+	place, err := app.StoreFile(p.store)
 	if err != nil {
 		return nil, err
 	}
-	place, err := app.Locate(p.store)
-	return &backup{place.String(), done, format}, err
+	m := p.newMeter()
+	done, err := sqlite.Backup(ctx, sqlite.BackupConfig{From: place.Path, To: p.args[0], Force: p.force, Progress: m.bytes("backed up")})
+	m.clear()
+	if err = place.At(err); err == nil && key != nil {
+		err = app.SignFile(done.Path, key)
+	}
+	return &backup{place.String(), done, "Backed up %s to %s (%s)."}, err
+}
+
+func runRestore(p *program, ctx context.Context) (result, error) {
+	place, err := app.StoreFile(p.store)
+	if err != nil {
+		return nil, err
+	}
+	m := p.newMeter()
+	done, err := sqlite.Restore(ctx, sqlite.BackupConfig{From: p.args[0], To: place.Path, Force: p.force, Progress: m.bytes("restored")})
+	m.clear()
+	done.Path = p.args[0]
+	return &backup{place.String(), done, "Restored %s from %s (%s)."}, err
 }
 
 func (b *backup) text(pg *page) {
@@ -67,14 +67,18 @@ type compaction struct {
 }
 
 func runCompact(p *program, ctx context.Context) (result, error) {
-	m := p.newMeter()
-	done, err := app.Compact(ctx, p.config(), func(n int64) { m.show("compacting  %s on disk", mebibytes(n)) })
-	m.clear()
+	place, err := app.StoreFile(p.store)
 	if err != nil {
 		return nil, err
 	}
-	place, err := app.Locate(p.store)
-	return &compaction{place.String(), done}, err
+	done := &compaction{Store: place.String()}
+	m := p.newMeter()
+	err = p.with(ctx, storeOnly, func() (err error) {
+		done.Compaction, err = p.app.Compact(ctx, func(n int64) { m.show("compacting  %s on disk", mebibytes(n)) })
+		m.clear()
+		return err
+	})
+	return done, err
 }
 
 func (c *compaction) text(pg *page) {

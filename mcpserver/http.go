@@ -159,12 +159,12 @@ func NewHTTP(cfg HTTPConfig) (*HTTP, error) {
 	first := cfg.Servers[0]
 	h := &HTTP{
 		config: cfg, servers: map[string]*Server{endpoint: first, socketEndpoint: first}, resource: resource, gate: gate,
-		limiter: newLimiter(cfg), sessions: newSessionTable(cmp.Or(cfg.SessionTimeout, DefaultSessionTimeout)),
+		sessions:  newSessionTable(cmp.Or(cfg.SessionTimeout, DefaultSessionTimeout)),
 		readiness: readiness{check: cfg.Ready}, room: make(chan struct{}, openFiles()-min(reservedFiles, openFiles()/2)),
 	}
 	h.ending, h.endStreams = context.WithCancel(context.Background())
 	h.aborting, h.abort = context.WithCancel(context.Background())
-	context.AfterFunc(h.ending, h.limiter.EndWaits)
+	h.limiter = newLimiter(cfg, h.ending)
 	for _, s := range cfg.Servers {
 		path := endpoint + "/" + s.name()
 		if h.servers[path] != nil {
@@ -176,8 +176,8 @@ func NewHTTP(cfg HTTPConfig) (*HTTP, error) {
 }
 
 // newLimiter returns the limiter of the configured limits.
-func newLimiter(cfg HTTPConfig) *limits.Limiter {
-	l := limits.Config{Logger: cfg.Logger, Caps: cfg.Limits}
+func newLimiter(cfg HTTPConfig, ending context.Context) *limits.Limiter {
+	l := limits.Config{Logger: cfg.Logger, Caps: cfg.Limits, Ending: ending}
 	if cfg.Rate >= 0 {
 		l.Rate = cmp.Or(cfg.Rate, DefaultRate)
 		l.Burst = cmp.Or(cfg.Burst, max(1, int(2*l.Rate)))

@@ -12,7 +12,6 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
-	"strings"
 	"sync"
 	"time"
 
@@ -163,7 +162,7 @@ func open(ctx context.Context, cfg Config, place Place, store sequent.Store) (*A
 	}
 	if err == nil && store == nil {
 		a.store, err = a.openStore(ctx)
-		err = at(place, err)
+		err = place.At(err)
 	}
 	if err != nil {
 		return nil, errors.Join(err, a.Close())
@@ -204,21 +203,6 @@ func opened[S sequent.Store](s S, err error) (sequent.Store, error) {
 		return nil, err
 	}
 	return s, nil
-}
-
-// at adds the place of a store to an error.
-func at(place Place, err error) error {
-	e, ok := errors.AsType[*sequent.Error](err)
-	name := place.Path
-	if _, isDatabase := place.Database(); isDatabase {
-		name = place.String()
-	}
-	if !ok || strings.Contains(e.Msg, name) {
-		return err
-	}
-	where := *e
-	where.Msg = name + ": " + e.Msg
-	return &where
 }
 
 // Close closes the vaults, the store, the audit log and telemetry.

@@ -1,10 +1,8 @@
 package app
 
 import (
-	"bytes"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/sequent-dev/sequent/internal/needtest"
@@ -58,27 +56,5 @@ func TestCommitsSince(t *testing.T) {
 	p.of(begin("another"))
 	if n, ok := p.commits(project, since); ok {
 		t.Errorf("with two work trees, %d commits are known", n)
-	}
-}
-
-// A server names an earlier session on the same problem unless it is told not to.
-func TestNoEarlier(t *testing.T) {
-	const call = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"sequentialthinking","arguments":` +
-		`{"thought":"The indexer deadlocks with the compactor when the journal rotates.","nextThoughtNeeded":false}}}` + "\n"
-	for _, off := range []bool{false, true} {
-		a, err := Open(t.Context(), Config{Store: "memory", NoOrigin: true, NoEarlier: off})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer a.Close()
-		var out bytes.Buffer
-		const hello = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":` +
-			`{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}` + "\n"
-		if err := a.Serve(t.Context(), strings.NewReader(hello+call+call), &out); err != nil {
-			t.Fatal(err)
-		}
-		if named := strings.Contains(out.String(), `"earlier":`); named == off {
-			t.Errorf("off %v: the replies are %s", off, &out)
-		}
 	}
 }

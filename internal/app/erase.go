@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"errors"
 
 	"github.com/sequent-dev/sequent/store/sqlite"
 )
@@ -32,20 +31,22 @@ func (a *App) Rewrite(ctx context.Context) (residue sqlite.Residue, rewritten bo
 	return residue, false, err
 }
 
-// Compact rewrites the file of the configured store, which must exist; see
-// [sqlite.Store.Compact].
-func Compact(ctx context.Context, cfg Config, progress func(bytes int64)) (c sqlite.Compaction, err error) {
-	place, err := fileOf(cfg.Store, "compact", "run VACUUM in psql or leave it to autovacuum")
-	if err != nil {
-		return c, err
+// Compact rewrites the file of the store; see [sqlite.Store.Compact].
+func (a *App) Compact(ctx context.Context, progress func(bytes int64)) (sqlite.Compaction, error) {
+	s, ok := a.store.(*sqlite.Store)
+	if !ok { // the default store was never created
+		return sqlite.Compaction{}, noStore(a.Place)
 	}
-	a, err := OpenExisting(ctx, cfg)
-	if err != nil {
-		return c, err
+	c, err := s.Compact(ctx, progress)
+	return c, a.Place.At(err)
+}
+
+// StoreFile returns the place of the configured store, which must be a SQLite file.
+func StoreFile(store string) (Place, error) {
+	place, err := Locate(store)
+	if err == nil && place.Path == "" {
+		err = usage("this works on SQLite files, and the store is "+place.String(),
+			"use pg_dump, pg_restore or VACUUM for a database, sequent store copy for both, or name a file with --store")
 	}
-	err = noStore(place) // the default store was never created
-	if s, ok := a.store.(*sqlite.Store); ok {
-		c, err = s.Compact(ctx, progress)
-	}
-	return c, errors.Join(at(place, err), a.Close())
+	return place, err
 }

@@ -1,12 +1,16 @@
 package app
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"net/url"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
+
+	"github.com/sequent-dev/sequent"
 )
 
 // A Place is the place of a store: memory, a file or a database.
@@ -54,6 +58,18 @@ func (p Place) String() string {
 		shown.User = url.User(name)
 	}
 	return shown.String()
+}
+
+// At adds the place to an error of its store.
+func (p Place) At(err error) error {
+	e, ok := errors.AsType[*sequent.Error](err)
+	name := cmp.Or(p.Path, p.String())
+	if !ok || strings.Contains(e.Msg, name) {
+		return err
+	}
+	where := *e
+	where.Msg = name + ": " + e.Msg
+	return &where
 }
 
 // Locate parses a value of --store.

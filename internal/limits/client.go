@@ -56,7 +56,7 @@ func (c *Client) Take(r Resource) error {
 }
 
 // Wait is Take, but waits for a unit, in the order of arrival. After ten seconds it returns
-// a [*Refusal], after [Limiter.EndWaits] [ErrEnding]. If ctx is done before, it returns the
+// a [*Refusal], when the server ends [ErrEnding]. If ctx is done before, it returns the
 // error of ctx.
 func (c *Client) Wait(ctx context.Context, r Resource) error {
 	select {

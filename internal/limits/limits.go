@@ -4,6 +4,7 @@ package limits
 
 import (
 	"container/list"
+	"context"
 	"log/slog"
 	"runtime"
 	"sync"
@@ -67,6 +68,8 @@ type Config struct {
 	Rate   float64
 	Burst  int
 	Logger *slog.Logger // for refusals; nil means discard
+	// Ending is done when all waits end with [ErrEnding]; nil means never.
+	Ending context.Context
 }
 
 // A Limiter has the clients of a server. It is safe for concurrent use.
@@ -75,8 +78,7 @@ type Limiter struct {
 	rate   rate.Limit
 	burst  int
 	logger *slog.Logger
-	ending chan struct{} // closed by EndWaits
-	end    sync.Once
+	ending <-chan struct{}
 
 	requests, throttled atomic.Int64
 	counts              [resources]counts
@@ -96,7 +98,7 @@ type counts struct {
 func New(cfg Config) *Limiter {
 	l := &Limiter{
 		caps: Defaults().each(), rate: rate.Limit(cfg.Rate), burst: cfg.Burst, logger: cfg.Logger,
-		ending: make(chan struct{}), known: make(map[string]*Client),
+		known: make(map[string]*Client),
 	}
 	for r, most := range cfg.Caps.each() {
 		switch {
@@ -107,6 +109,9 @@ func New(cfg Config) *Limiter {
 		}
 		l.counts[r].logged.Interval = logInterval
 	}
+	if cfg.Ending != nil {
+		l.ending = cfg.Ending.Done()
+	}
 	if l.rate == 0 {
 		l.rate = rate.Inf
 	}
@@ -115,9 +120,6 @@ func New(cfg Config) *Limiter {
 	}
 	return l
 }
-
-// EndWaits ends all waits, present and future, with [ErrEnding].
-func (l *Limiter) EndWaits() { l.end.Do(func() { close(l.ending) }) }
 
 // Client returns the client with a name. The caller must call Release once it holds
 // nothing of it.

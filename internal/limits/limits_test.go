@@ -66,7 +66,8 @@ func TestCaps(t *testing.T) {
 func TestWait(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		l := New(Config{Caps: Caps{Heavy: 1}})
+		ending, end := context.WithCancel(t.Context())
+		l := New(Config{Caps: Caps{Heavy: 1}, Ending: ending})
 		a := l.Client("a")
 		if err := errors.Join(a.Wait(t.Context(), Heavy), l.Client("b").Wait(t.Context(), Heavy)); err != nil {
 			t.Fatal(err)
@@ -84,7 +85,7 @@ func TestWait(t *testing.T) {
 		if err := a.Wait(t.Context(), Heavy); err != nil {
 			t.Errorf("Wait = %v, want a unit that is given back", err)
 		}
-		time.AfterFunc(time.Second, l.EndWaits)
+		time.AfterFunc(time.Second, end)
 		for range 2 {
 			if err := a.Wait(t.Context(), Heavy); !errors.Is(err, ErrEnding) {
 				t.Errorf("Wait while the server ends = %v", err)

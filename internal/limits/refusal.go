@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// ErrEnding is the error of waits after [Limiter.EndWaits].
+// ErrEnding is the error of waits when the server ends.
 var ErrEnding = errors.New("the server is shutting down; try again")
 
 // A Refusal is the error for a client that wants more than it may have.
