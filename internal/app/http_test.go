@@ -93,18 +93,29 @@ func TestServeHTTP(t *testing.T) {
 	t.Parallel()
 	for _, name := range (Config{}).Names() {
 		_, url, stop := serving(t, Config{Store: "memory", Dialect: name, StoragePath: t.TempDir(), Vault: t.TempDir()})
-		res, err := http.Get(url + "/nosuch")
-		if err != nil {
-			t.Fatal(err)
+		tools := func(path string) string {
+			t.Helper()
+			req, err := http.NewRequest(http.MethodPost, url+path, strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":`+
+				`{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`))
+			if err != nil {
+				t.Fatal(err)
+			}
+			req.Header = http.Header{"Content-Type": {"application/json"}, "Mcp-Protocol-Version": {"2026-07-28"}, "Mcp-Method": {"tools/list"}}
+			res, err := http.DefaultClient.Do(req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer res.Body.Close()
+			body, err := io.ReadAll(res.Body)
+			if err != nil || res.StatusCode != http.StatusOK {
+				t.Errorf("dialect %s, %s: %s %s, %v", name, path, res.Status, body, err)
+			}
+			return string(body)
 		}
-		body, err := io.ReadAll(res.Body)
-		res.Body.Close()
-		if want := "/mcp (" + name + ")"; err != nil || !strings.Contains(string(body), want) {
-			t.Errorf("got endpoints %s (%v), want %s among them", body, err, want)
-		}
+		first := tools("/mcp")
 		for _, other := range (Config{}).Names() {
-			if !strings.Contains(string(body), "/mcp/"+other) {
-				t.Errorf("dialect %s: got endpoints %s, want %s among them", name, body, other)
+			if (tools("/mcp/"+other) == first) != (other == name) {
+				t.Errorf("dialect %s: /mcp is not the endpoint of it alone, but also of %s or of none", name, other)
 			}
 		}
 		stop()
