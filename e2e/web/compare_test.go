@@ -84,7 +84,6 @@ heading 2 Both start from
 list
 heading 3 Thought 1
 heading 3 Thought 2
-list
 heading 3 Thought 3
 region fix-b chosen 2 thoughts
 heading 2 fix-b chosen 2 thoughts

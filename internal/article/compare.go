@@ -12,7 +12,8 @@ import (
 // maxColumn limits the thoughts of a column, and those that both lines share.
 const maxColumn = 2000
 
-// Compare returns two lines of a session beside each other: what both share once, then the thoughts that hold on each. It ends with an error when ctx is done.
+// Compare returns two lines of a session beside each other: what both share once, then the thoughts that hold on each.
+// It ends with an error when ctx is done.
 func Compare(ctx context.Context, s *sequent.Session, one, other string, o Options) ([]byte, error) {
 	w := newWriter(ctx, s, o)
 	a, b := s.Effective(one), s.Effective(other)
