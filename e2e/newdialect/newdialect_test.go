@@ -100,7 +100,7 @@ func TestAdd(t *testing.T) {
 	text = insert(t, text, `	"github.com/sequent-dev/sequent/dialect/status"`,
 		`	"github.com/sequent-dev/sequent/dialect/tally"`)
 	text = insert(t, text, `		{Name: "wiki", Build: a.wiki},`,
-		`		plain("tally", func(e dialect.Env) dialect.Dialect { return tally.New(tally.Config{Engine: e.Engine}) }),`)
+		`		plain("tally", func() dialect.Dialect { return tally.New(tally.Config{Engine: a.Engine}) }),`)
 	o.write(table, text)
 	program := o.build()
 

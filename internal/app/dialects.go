@@ -29,19 +29,17 @@ func (a *App) builders() []dialect.Builder {
 	return append([]dialect.Builder{
 		plain("standard", a.standard),
 		{Name: "classic", Build: a.classic},
-		plain("guided", func(e dialect.Env) dialect.Dialect {
-			return guided.New(guided.Config{Engine: e.Engine, Logger: e.Logger})
-		}),
-		plain("history", func(dialect.Env) dialect.Dialect { return history.New(a.historyConfig()) }),
+		plain("guided", func() dialect.Dialect { return guided.New(guided.Config{Engine: a.Engine, Logger: a.logger}) }),
+		plain("history", func() dialect.Dialect { return history.New(a.historyConfig()) }),
 		plain("status", a.status),
 		{Name: "wiki", Build: a.wiki},
-		plain(nativeName, func(dialect.Env) dialect.Dialect { return history.Native(a.historyConfig()) }),
+		plain(nativeName, func() dialect.Dialect { return history.Native(a.historyConfig()) }),
 	}, a.config.Dialects...)
 }
 
-// plain returns the builder of a dialect that cannot fail to build.
-func plain(name string, build func(dialect.Env) dialect.Dialect) dialect.Builder {
-	return dialect.Builder{Name: name, Build: func(e dialect.Env) (dialect.Dialect, error) { return build(e), nil }}
+// plain returns the builder of a dialect that needs nothing but the App, and cannot fail to build.
+func plain(name string, build func() dialect.Dialect) dialect.Builder {
+	return dialect.Builder{Name: name, Build: func(dialect.Env) (dialect.Dialect, error) { return build(), nil }}
 }
 
 // nativeName is the name of the dialect for libraries in other languages. Lists of
@@ -141,7 +139,7 @@ func (a *App) build(b dialect.Builder) (dialect.Dialect, error) {
 	return web.InChat(d, a.Engine), nil
 }
 
-func (a *App) standard(dialect.Env) dialect.Dialect {
+func (a *App) standard() dialect.Dialect {
 	d := standard.New(standard.Config{
 		Engine: a.Engine,
 		Render: standard.Render{
@@ -188,7 +186,7 @@ func (a *App) historyConfig() history.Config {
 	return c
 }
 
-func (a *App) status(dialect.Env) dialect.Dialect {
+func (a *App) status() dialect.Dialect {
 	c := status.Config{Engine: a.Engine, Model: &writer{config: a.config.Model, telemetry: a.telemetry, clients: make(map[string]llm.Model)}}
 	if a.drafts != nil {
 		c.Board = a.drafts
