@@ -23,6 +23,7 @@ type Note struct {
 // Info is the size and time of a note's file.
 type Info struct {
 	URI      URI       `json:"uri"`
+	Path     string    `json:"-"` // what URI.Path returns, which takes longer
 	Size     int64     `json:"-"` // bytes
 	Modified time.Time `json:"modified"`
 }

@@ -5,11 +5,11 @@ import (
 	"io/fs"
 	"net/url"
 	"path"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/sequent-dev/sequent"
-	"github.com/sequent-dev/sequent/internal/lazyregexp"
 	"github.com/sequent-dev/sequent/internal/printable"
 )
 
@@ -89,7 +89,7 @@ func uriOf(p string) URI {
 }
 
 func infoOf(p string, info fs.FileInfo) Info {
-	return Info{URI: uriOf(p), Size: info.Size(), Modified: info.ModTime()}
+	return Info{URI: uriOf(p), Path: p, Size: info.Size(), Modified: info.ModTime()}
 }
 
 func pathOf(s string) (string, error) {
@@ -152,7 +152,7 @@ func badName(name string) string {
 		return "it is not valid UTF-8"
 	case strings.Trim(name, " ") != name || strings.HasSuffix(name, "."):
 		return "one of its names begins with a space, or ends in a space or a dot"
-	case device().MatchString(name):
+	case isDevice(name):
 		return "one of its names is that of a device on Windows"
 	case strings.ContainsAny(name, `<>:"|?*\`+"\n\t\u2028\u2029"):
 		return `one of its names holds a character of <>:"|?*\, which not every system allows, or a line break`
@@ -163,8 +163,15 @@ func badName(name string) string {
 	return ""
 }
 
-// device matches the names of devices on Windows, with any extension.
-var device = lazyregexp.New(`(?i)^(con|prn|aux|nul|conin\$|conout\$|clock\$|(com|lpt)[0-9¹²³]) *(\.|$)`)
+// isDevice reports whether a name is that of a device on Windows, with any extension.
+func isDevice(name string) bool {
+	name, _, _ = strings.Cut(name, ".")
+	name = strings.ToLower(strings.TrimRight(name, " "))
+	if port, digit := utf8.DecodeLastRuneInString(name); strings.ContainsRune("0123456789¹²³", port) {
+		name = name[:len(name)-digit] + "0"
+	}
+	return slices.Contains([]string{"con", "prn", "aux", "nul", "conin$", "conout$", "clock$", "com0", "lpt0"}, name)
+}
 
 func invalidURI(given, why string) error {
 	return sequent.Errorf(CodeInvalidURI, "uri", "use memory://folder/name.md",

@@ -94,7 +94,7 @@ func (x *Index) scan(ctx context.Context, progress func(Progress)) (report Repor
 			report.Unreadable = append(report.Unreadable, err)
 			continue
 		}
-		p := info.URI.Path()
+		p := info.Path
 		if old, ok := known[p]; !ok || old != (stamp{info.Size, info.Modified.UnixNano()}) {
 			todo = append(todo, info)
 		}
@@ -103,7 +103,7 @@ func (x *Index) scan(ctx context.Context, progress func(Progress)) (report Repor
 	for p := range known {
 		if uri, err := vault.PathURI(p); err == nil {
 			report.Removed++
-			todo = append(todo, vault.Info{URI: uri})
+			todo = append(todo, vault.Info{URI: uri, Path: p})
 		}
 	}
 	const most, mostBytes = 128, 1 << 20 // read and written at once
@@ -162,7 +162,7 @@ func (x *Index) put(t *tx, docs []document) (changed int) {
 		if x.unchanged(t, d) {
 			continue
 		}
-		t.exec("DELETE FROM notes WHERE path = ?", d.info.URI.Path())
+		t.exec("DELETE FROM notes WHERE path = ?", d.info.Path)
 		if !d.gone {
 			ids[x.insert(t, d)] = d
 		}
@@ -186,7 +186,7 @@ func (d *document) stamp() stamp {
 // unchanged reports whether the index has the text of a document, and records its stamp if so.
 func (x *Index) unchanged(t *tx, d *document) bool {
 	var hash []byte
-	p, s := d.info.URI.Path(), d.stamp()
+	p, s := d.info.Path, d.stamp()
 	t.each("SELECT hash FROM notes WHERE path = ? AND ? IN ('', model)", []any{p, x.cfg.Model}, nil, &hash)
 	if d.gone || !bytes.Equal(hash, d.hash[:]) {
 		return false
@@ -203,7 +203,7 @@ func (x *Index) insert(t *tx, d *document) (id int64) {
 	}
 	s := d.stamp()
 	t.each("INSERT INTO notes(path, size, modified, hash, title, tags, model) VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id",
-		[]any{d.info.URI.Path(), s.size, s.modified, d.hash[:], d.title, tags.String(), x.cfg.Model}, nil, &id)
+		[]any{d.info.Path, s.size, s.modified, d.hash[:], d.title, tags.String(), x.cfg.Model}, nil, &id)
 	const link = "INSERT OR IGNORE INTO links SELECT value, ?, ? FROM json_each(?)"
 	t.exec(link, id, false, list(d.links))
 	t.exec(link, id, true, list(d.names))
