@@ -129,12 +129,16 @@ func readTable(t *testing.T) map[string]figures {
 }
 
 // compare returns what is wrong: each figure that is above the table, or below 80 % of it. What
-// occurs less than once in two calls varies.
+// occurs less than once in two calls varies, and so do reads: a busy machine hands over in one what
+// an idle one hands over in two.
 func compare(got, table figures) (wrong []string) {
 	for _, name := range slices.Sorted(maps.Keys(table)) {
 		n, most, least := got[name], table[name], table[name]*0.8
 		if table[name] < 0.5 {
 			most, least = most+0.1, 0
+		}
+		if name == "read" {
+			least = 0
 		}
 		if n > most || n < least {
 			wrong = append(wrong, fmt.Sprintf("%s: %.2f a call, the table has %.2f", name, n, table[name]))
