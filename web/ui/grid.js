@@ -49,13 +49,26 @@ export class Grid {
       onscroll: () => { this.o.scrolled(); this.schedule(); },
       onclick: (/** @type {MouseEvent} */ e) => this.clicked(e),
     }, this.canvas);
-    this.watcher = new ResizeObserver(() => { this.measure(); this.dirty = true; this.schedule(); });
+    this.view = 0; // height of the element when it was last seen to change
+    this.watcher = new ResizeObserver(() => this.resized());
     this.watcher.observe(this.element);
   }
 
   measure() {
     const h = parseFloat(getComputedStyle(this.element).getPropertyValue('--row'));
     if (h > 0) this.height = h;
+  }
+
+  /** Keeps a reader at the end there when a banner takes room, or gives it back. */
+  resized() {
+    this.measure();
+    if (this.element.offsetParent) {
+      const end = this.view > 0 && this.atEnd;
+      this.view = this.element.clientHeight;
+      if (end) this.toEnd();
+    }
+    this.dirty = true;
+    this.schedule();
   }
 
   /** Says that there are more rows, or that rows look different. */
@@ -246,8 +259,8 @@ export class Grid {
   }
 
   get atEnd() {
-    const e = this.element;
-    return e.scrollTop + e.clientHeight >= e.scrollHeight - this.height * 1.5;
+    const e = this.element, view = Math.max(this.view, e.clientHeight);
+    return e.scrollTop + view >= e.scrollHeight - this.height * 1.5;
   }
 
   toEnd() {
