@@ -18,15 +18,15 @@ help: ## print this list
 
 test: ## what most changes need, in minutes: every unit test, all transcripts, the main job; without the long tests
 	@echo "The first build takes a minute or more."
-	@{ go test -json -short -p 4 -vet=off -timeout 10m ./...; go test -C e2e -json -short -p 4 -vet=off -timeout 10m ./mainjob ./parity ./web; } | \
+	@{ go test -json -short -p 4 -vet=off -timeout 10m ./...; go test -C tools -json -count=1 -vet=off ./archtest; \
+		go test -C e2e -json -short -p 4 -vet=off -timeout 10m ./coverage ./example/... ./mainjob ./parity ./web; } | \
 		go run -C tools ./summary
 
 check: lint cross tests adapters ## everything, as .ci/run does: lint, cross-compile and every test
 
 # The race detector sees nothing in programs that tests run, and where nothing runs at the same time. Many tests wait, so four
 # packages run at a time. Vet is part of lint.
-ALONE = $(addprefix %/,brief textsearch internal/archtest internal/article internal/coverage internal/findings internal/gendocs \
-	internal/redact dialect/guided vault/wikilink)
+ALONE = $(addprefix %/,brief textsearch internal/article internal/findings internal/gendocs internal/redact dialect/guided vault/wikilink)
 PLAIN = $(filter $(ALONE),$(shell go list ./...))
 SCRIPTS = '^Test(Postgres)?Script$$'
 
@@ -34,12 +34,12 @@ tests: ## every test, shuffled, with the race detector where there is a C compil
 	@dir=$$(mktemp -d) && trap 'rm -r "$$dir"' EXIT && go build -o "$$dir/" ./cmd/sequent && export SEQUENT_PROGRAM="$$dir/sequent" && \
 		echo "tests with the race detector" && \
 		go test $(RACE) -p 4 -vet=off -shuffle=on -timeout 20m -skip $(SCRIPTS) $(filter-out $(PLAIN),$(shell go list ./...)) && \
-		go test -C e2e $(RACE) -vet=off -shuffle=on -timeout 20m ./web && \
+		go test -C e2e $(RACE) -vet=off -shuffle=on -timeout 20m ./example/... ./web && \
 		echo "tests without" && \
 		go test -vet=off -shuffle=on -timeout 20m -run $(SCRIPTS) ./command && \
 		go test -vet=off -shuffle=on -timeout 20m $(PLAIN) && \
-		go test -C tools -vet=off -shuffle=on -timeout 20m ./... && \
-		cd e2e && go test -p 4 -vet=off -shuffle=on -timeout 30m $$(go list ./... | grep -v /web$$)
+		go test -C tools -count=1 -vet=off -shuffle=on -timeout 20m ./... && \
+		cd e2e && go test -p 4 -vet=off -shuffle=on -timeout 30m $$(go list ./... | grep -vE '/(web|example/.*)$$')
 
 # Frameworks are large, so they are compiled once, without the race detector.
 adapters: ## test the adapters, which are modules of their own
@@ -58,10 +58,10 @@ cross: ## vet for every system, which compiles all that the program has, without
 
 update: ## rewrite golden files and transcripts; then read the diff
 	go test $$(git grep -lE 'flag.Bool\("update"|dialect/dialecttest"$$' -- '*_test.go' ':!e2e' | xargs -n1 dirname | sort -u | sed 's|^|./|') -update
-	go test -C e2e $$(cd e2e && git grep -l 'flag.Bool("update"' -- '*_test.go' | xargs -n1 dirname | sort -u | sed 's|^|./|') -update
+	go test -C e2e ./example/journal $$(cd e2e && git grep -l 'flag.Bool("update"' -- '*_test.go' | xargs -n1 dirname | sort -u | sed 's|^|./|') -update
 
 generate: ## rewrite docs/reference
-	go test $$(git grep -lE 'func TestReference(Commands|Coverage|Dialects|Errors|Providers|Clients|Metrics)\(' -- '*_test.go' | xargs -n1 dirname | sort -u | sed 's|^|./|') -run TestReference -update
+	go test $$(git grep -lE 'func TestReference(Commands|Dialects|Errors|Providers|Clients|Metrics)\(' -- '*_test.go' | xargs -n1 dirname | sort -u | sed 's|^|./|') -run TestReference -update
 
 fuzz: ## run each fuzz target for FUZZTIME (100000x): with a time, Go can fail at its end
 	@git grep -l '^func Fuzz' -- '*_test.go' | xargs -n1 dirname | sort -u | while read -r dir; do \
@@ -127,7 +127,7 @@ oracles: npm ## compare with the original programs, ten times as often as the te
 	SEQUENT_ORACLES=whole SEQUENT_PLUS="$(PLUS)" SEQUENT_MAENIFOLD="$(MAENIFOLD)" SEQUENT_SEEDS="$(SEEDS)" \
 		go test -C e2e -count=1 -v -timeout 60m -run 'Parity|TestPackage|TestSeed' ./parity ./aisdk
 	SEQUENT_ORACLES=whole SEQUENT_MAENIFOLD="$(MAENIFOLD)" go test -count=1 -v -run Parity ./vault/workflow
-	SEQUENT_SEEDS="$(SEEDS)" go test -count=1 -v -run TestSeeds ./internal/coverage
+	SEQUENT_SEEDS="$(SEEDS)" go test -C e2e -count=1 -v -run TestSeeds ./coverage
 
 ai-sdk: ## build npm/ai-sdk/dist, the tool for the Vercel AI SDK (needs Node.js)
 	cd npm/ai-sdk && npm ci --no-audit --no-fund && node build.mjs

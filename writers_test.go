@@ -77,8 +77,6 @@ func (g *gate) Commit(ctx context.Context, batch []*sequent.Write) error {
 }
 
 // Calls that wait for a commit share the next one.
-//
-// covers: 002/throughput
 func TestConcurrentChangesShareACommit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := &gate{Store: sequent.NewMemoryStore(), entered: make(chan int), open: make(chan error)}

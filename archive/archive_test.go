@@ -101,7 +101,6 @@ func TestRenderingsOfNothing(t *testing.T) {
 	}
 }
 
-// covers: 004/file-fields
 func TestSessionFileKeepsWhatWasGiven(t *testing.T) {
 	s := recorded(t, key("a"),
 		sequent.Draft{Number: 1, Total: 1, Text: "a", Labels: map[string]string{

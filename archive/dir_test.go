@@ -31,7 +31,6 @@ func files(t testing.TB, dir string) []string {
 	return list
 }
 
-// covers: 004/own-directory
 func TestWriteSession(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "Documents", "thinking")
 	s := worked(t)

@@ -87,8 +87,6 @@ func anySession(t *testing.T, e *sequent.Engine, rng *rand.Rand, id sequent.ID) 
 
 // A session that is exported, with or without its hashes, and imported into an empty store, verifies and is exported from
 // there in the same bytes. A second import does nothing.
-//
-// covers: 002/thought-data
 func TestExportIsLossless(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)

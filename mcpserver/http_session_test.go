@@ -182,7 +182,6 @@ func TestHeartbeat(t *testing.T) {
 	})
 }
 
-// covers: 002/no-rate-limit
 func TestRate(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

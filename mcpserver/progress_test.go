@@ -119,8 +119,6 @@ func TestProgressOverHTTP(t *testing.T) {
 }
 
 // The text that a call produces reaches the client whole, in at most ten notifications a second, before the reply.
-//
-// covers: 002/future-streaming
 func TestText(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -100,8 +100,6 @@ func wireCall(id int, name, args string, modern bool) string {
 }
 
 // Each frame is one message, in both eras, also on one connection.
-//
-// covers: 002/future-websocket
 func TestSocket(t *testing.T) {
 	t.Parallel()
 	w := serveHTTP(t, HTTPConfig{})

@@ -14,7 +14,6 @@ import (
 	"github.com/sequent-dev/sequent/llm/llmtest"
 )
 
-// covers: 000/loop-design 000/loop-research 000/loop-analyze
 func TestBudgets(t *testing.T) {
 	e := sequent.New(sequent.Config{})
 	sc := newScene()

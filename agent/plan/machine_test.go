@@ -142,7 +142,6 @@ var wantLog = []string{
 	"4 It calls out inside the transaction.", "5 The check holds the connection.", "6 Move the check.", "9 Nothing speaks against it.",
 }
 
-// covers: 000/machine
 func TestPlan(t *testing.T) {
 	e := sequent.New(sequent.Config{})
 	sc := newScene()
@@ -299,7 +298,6 @@ func TestCallWithUnknownOutcome(t *testing.T) {
 	}
 }
 
-// covers: 000/machine-error
 func TestFailAndResume(t *testing.T) {
 	for _, phase := range []string{"analyze_code 1", "research 3", "design 2"} {
 		e := sequent.New(sequent.Config{})

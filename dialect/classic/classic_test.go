@@ -33,7 +33,6 @@ func call(s dialecttest.Step) string {
 	return string(args)
 }
 
-// covers: 004/list-tools
 func TestDialect(t *testing.T) {
 	dialecttest.Run(t, dialecttest.Config{Build: build, Call: call})
 }

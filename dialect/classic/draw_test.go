@@ -14,7 +14,6 @@ import (
 	"github.com/sequent-dev/sequent/tool"
 )
 
-// covers: 004/format-border
 func TestDrawingWidthAndColour(t *testing.T) {
 	var out bytes.Buffer
 	width := 30

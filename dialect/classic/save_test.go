@@ -58,8 +58,6 @@ func (w writer) WriteSession(s *sequent.Session) error { return w(s) }
 
 // Each completion writes the file once, with the session at that time. Other thoughts
 // write nothing.
-//
-// covers: 004/saved-on-final
 func TestSavedOncePerCompletion(t *testing.T) {
 	for _, exclusive := range []bool{false, true} {
 		var written []string
@@ -157,8 +155,6 @@ func TestSlowWriterDoesNotWin(t *testing.T) {
 
 // Sessions of the same second get different numbers, in one process and in several. A
 // refused call uses none.
-//
-// covers: 004/id-timestamp
 func TestIDs(t *testing.T) {
 	now := func() time.Time { return time.Date(2025, time.April, 28, 16, 53, 2, 0, time.FixedZone("", 2*60*60)) }
 	store := sequent.NewMemoryStore()

@@ -15,8 +15,6 @@ import (
 
 // Every code of the engine has a reason, and a call is to be repeated only where
 // that can help.
-//
-// covers: 003/stop-reason-why
 func TestReasonsOfCodes(t *testing.T) {
 	type want struct {
 		reason reason
@@ -62,8 +60,6 @@ func TestReasonsOfCodes(t *testing.T) {
 }
 
 // Each reason that the schema publishes has its constant.
-//
-// covers: 003/stop-reason
 func TestReasons(t *testing.T) {
 	all := []reason{
 		nextRequired, needsMore, complete, validationError, limitReached,

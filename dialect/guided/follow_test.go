@@ -157,7 +157,6 @@ func (a *agent) begin(t testing.TB, scope string, calls []call) {
 	}
 }
 
-// covers: 003/until-false 003/word-for-word
 func TestFollowingEndsFromEveryState(t *testing.T) {
 	flags := []bool{false, true}
 	origins := []*int{nil, new(0), new(1), new(2)}
@@ -192,8 +191,6 @@ func TestFollowingEndsFromEveryState(t *testing.T) {
 }
 
 // Each argument is right, missing or wrong, in every combination.
-//
-// covers: 003/next-arguments-error
 func TestFollowingEndsFromEveryFault(t *testing.T) {
 	needtest.Long(t)
 	forms := []struct {

@@ -34,7 +34,6 @@ func (c call) String() string {
 	return string(raw)
 }
 
-// covers: 003/structured
 func TestDialect(t *testing.T) {
 	dialecttest.Run(t, dialecttest.Config{Build: build, Call: func(s dialecttest.Step) string {
 		c := call{Thought: s.Text, Number: s.Number, Total: s.Total, Next: !s.Last}

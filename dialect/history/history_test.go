@@ -38,8 +38,6 @@ func TestDialect(t *testing.T) {
 }
 
 // Replies are as published.
-//
-// covers: 000/out-session 000/output-schema
 func TestOutputSchema(t *testing.T) {
 	d := history.New(history.Config{Engine: sequent.New(sequent.Config{})})
 	var s jsonschema.Schema

@@ -113,8 +113,6 @@ func TestNativeRepeats(t *testing.T) {
 
 // A pinned session that is cleared keeps its id, and a call repeated after that clears
 // nothing again.
-//
-// covers: 000/clear-pinned
 func TestNativePinnedClear(t *testing.T) {
 	l := newLibrary(t, history.Config{})
 	pinned := func(key, more string) string {
@@ -129,8 +127,6 @@ func TestNativePinnedClear(t *testing.T) {
 }
 
 // get_session has the arguments as they were given.
-//
-// covers: 000/arg-needs-more 000/entry-fields 000/entry-timestamp 000/entry-absent
 func TestNativeGivenArguments(t *testing.T) {
 	l := newLibrary(t, history.Config{})
 	for _, more := range []string{
@@ -150,8 +146,6 @@ func TestNativeGivenArguments(t *testing.T) {
 }
 
 // Sessions of another process, another owner and another dialect are left alone.
-//
-// covers: 000/clear-session 000/clear-all
 func TestNativeClear(t *testing.T) {
 	e := sequent.New(sequent.Config{})
 	l := newLibrary(t, history.Config{Engine: e})

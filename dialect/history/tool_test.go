@@ -57,7 +57,6 @@ func ids(t testing.TB, tl *history.Tool) []sequent.ID {
 	return list
 }
 
-// covers: 000/ids-uuidv7
 func TestIDs(t *testing.T) {
 	at := time.Date(2026, 11, 20, 12, 0, 0, 123e6, time.UTC)
 	e := sequent.New(sequent.Config{Now: func() time.Time { return at }})
@@ -78,8 +77,6 @@ func TestIDs(t *testing.T) {
 }
 
 // A tool that is made with an id keeps it.
-//
-// covers: 000/agent-owns-id 000/pinned-unknown 000/clear-pinned 000/in-process
 func TestPinned(t *testing.T) {
 	e := sequent.New(sequent.Config{})
 	tl := history.NewTool(history.ToolConfig{Engine: e, SessionID: "plan-7"})
@@ -187,7 +184,6 @@ func TestWindow(t *testing.T) {
 	}
 }
 
-// covers: 000/ttl 000/ttl-settable
 func TestTTL(t *testing.T) {
 	tests := []struct {
 		name      string
@@ -265,7 +261,6 @@ func TestOwnEngineIsSwept(t *testing.T) {
 	})
 }
 
-// covers: 000/clear-others-stay
 func TestClear(t *testing.T) {
 	e := sequent.New(sequent.Config{})
 	tl, other := history.NewTool(history.ToolConfig{Engine: e}), history.NewTool(history.ToolConfig{Engine: e})
@@ -323,8 +318,6 @@ func TestClear(t *testing.T) {
 
 // Concurrent agents see only their own thoughts, whether they share a tool, an engine or
 // only a store.
-//
-// covers: 000/isolation
 func TestAgentsAreIsolated(t *testing.T) {
 	const agents, steps = 100, 10
 	e := sequent.New(sequent.Config{})
@@ -423,7 +416,6 @@ var _ interface {
 	Call(ctx context.Context, input string) (string, error)
 } = (*history.Tool)(nil)
 
-// covers: 000/description
 func TestDescription(t *testing.T) {
 	tl := history.NewTool(history.ToolConfig{})
 	if tl.Name() != "sequentialthinking" || tl.Description() == "" || !json.Valid(tl.InputSchema()) || !json.Valid(tl.OutputSchema()) {

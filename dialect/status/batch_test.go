@@ -82,8 +82,6 @@ func steps(items ...string) string {
 }
 
 // A batch is recorded whole or not at all.
-//
-// covers: 002/future-batch
 func TestBatch(t *testing.T) {
 	t.Parallel()
 	b := newBatch(t)

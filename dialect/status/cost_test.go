@@ -26,8 +26,6 @@ func think(t *testing.T) func() {
 }
 
 // A call takes less than a millisecond. On a busy machine the first rounds can take longer.
-//
-// covers: 002/latency
 func TestCallTakesLessThanAMillisecond(t *testing.T) {
 	next := think(t)
 	const rounds, calls = 50, 101
@@ -48,8 +46,6 @@ func TestCallTakesLessThanAMillisecond(t *testing.T) {
 }
 
 // A session of four times as many thoughts takes about four times as much memory.
-//
-// covers: 002/memory
 func TestMemoryGrowsWithThoughts(t *testing.T) {
 	heap := func() float64 {
 		runtime.GC()

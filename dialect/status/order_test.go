@@ -205,8 +205,6 @@ func TestProgress(t *testing.T) {
 }
 
 // Without a model only calls with use_llm false are recorded.
-//
-// covers: 002/external-manual-no-key
 func TestNoModel(t *testing.T) { synctest.Test(t, noModel) }
 
 func noModel(t *testing.T) {

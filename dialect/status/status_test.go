@@ -49,7 +49,6 @@ func step(s dialecttest.Step) args {
 	}
 }
 
-// covers: 002/list-tools 002/names 002/thought 002/lifecycle-limits 002/json-schema 002/schema-revises
 func TestDialect(t *testing.T) {
 	other := args{Thought: "a", Number: 2, Total: 3, Next: true, Session: "other"}
 	manual := other
@@ -68,8 +67,6 @@ func TestDialect(t *testing.T) {
 }
 
 // The second tool follows the rules for all dialects too.
-//
-// covers: 002/external-required 002/external-optional
 func TestExternalKeepsTheRules(t *testing.T) {
 	dialecttest.Rules(t, dialecttest.Config{
 		Build: func(t testing.TB, env dialect.Env) dialect.Dialect {
@@ -86,8 +83,6 @@ func TestExternalKeepsTheRules(t *testing.T) {
 }
 
 // Replies of both tools match their output schemas.
-//
-// covers: 002/reply-number 002/external-hint
 func TestOutputSchemas(t *testing.T) {
 	for i, first := range []args{
 		{Thought: "a", Number: 1, Total: 9, Next: true},

@@ -18,8 +18,6 @@ import (
 
 // Several servers on one store and one vault, with agents on branches of one session at
 // once: each thought is once in the log and once in the note.
-//
-// covers: 001/persistent 001/multi-agent
 func TestServersShareASession(t *testing.T) {
 	const agents, steps = 6, 8
 	dir := t.TempDir()

@@ -13,9 +13,6 @@ import (
 // TestMissing measures how many conclusions are read as a person reads them. The
 // sets were written before an earlier, much longer list of words, after it, and after
 // its last change.
-//
-// covers: 001/confession-synthesis 001/confession-compliance 001/confession-shortcuts 001/confession-risks
-// covers: 001/confession-sources
 func TestMissing(t *testing.T) {
 	for _, set := range []struct {
 		file  string

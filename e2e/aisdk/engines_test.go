@@ -47,8 +47,6 @@ func (r report) check(t *testing.T) {
 }
 
 // The tool works without a program in each engine for JavaScript, and lets the process end.
-//
-// covers: 000/at-once 000/in-process
 func testEngines(t *testing.T, f fixture) {
 	for _, command := range [][]string{
 		{f.node}, {"node"}, {"node_modules/.bin/bun"},
@@ -119,8 +117,6 @@ func testPage(t *testing.T, f fixture) {
 }
 
 // The unit tests of the seed document pass as they stand, with the names that Bun takes for vitest.
-//
-// covers: 000/test-create 000/test-continue 000/test-revision 000/test-clear
 func testSeedTests(t *testing.T, f fixture) {
 	bun, err := filepath.Abs("node_modules/.bin/bun")
 	if err != nil {

@@ -24,9 +24,6 @@ var mended = []struct {
 
 // The examples of the seed document and its test of an agent's loop run, with mended names and
 // a scripted model. What they import is here by the names that they have for it.
-//
-// covers: 000/example-plan 000/example-sub-agent 000/example-external 000/example-multi
-// covers: 000/max-steps 000/result-output 000/test-loop 000/clear-session 000/clear-all 000/get-unknown
 func testExamples(t *testing.T, f fixture) {
 	bun, err := filepath.Abs("node_modules/.bin/bun")
 	if err != nil {

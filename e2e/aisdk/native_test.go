@@ -57,10 +57,6 @@ func TestPackage(t *testing.T) {
 }
 
 // The package answers as the code of seed 000 does.
-//
-// covers: 000/create-tool-pinned 000/pinned-unknown 000/arg-thought 000/arg-next 000/arg-number 000/arg-total
-// covers: 000/arg-revises 000/arg-branch-from 000/schema-refuses 000/schema-strict 000/branch-empty
-// covers: 000/numbers-repeat 000/clear-session 000/clear-all 000/get-session 000/get-unknown 000/get-all
 func testOracle(t *testing.T, f fixture) {
 	from := *seed
 	if from == 0 {
@@ -95,8 +91,6 @@ func native(t *testing.T, f fixture, o map[string]any, args ...string) []byte {
 }
 
 // Agents of both versions of the SDK think with the tool. A refusal reaches the model.
-//
-// covers: 000/create-tool 000/parameters 000/ai-sdk-6 000/provider-agnostic 000/test-loop 000/plain-return
 func testAgent(t *testing.T, f fixture) {
 	for way, o := range options(t, f.program) {
 		for _, version := range []string{"v6", "v7"} {
@@ -230,16 +224,12 @@ func testWithoutProgram(t *testing.T, f fixture) {
 }
 
 // The tool fits the types of both versions of the SDK, and replies have types.
-//
-// covers: 000/default-tool 000/types 000/branches-size
 func testTypes(t *testing.T, f fixture) {
 	programtest.Output(t, exec.Command(f.node, "../../npm/ai-sdk/node_modules/typescript/bin/tsc", "-p", "tsconfig.json"))
 }
 
 // The example of docs/ai-sdk.md runs, in its process and with a store, for which it finds the
 // program in each documented way. The second run continues the session of the first.
-//
-// covers: 000/example-external 000/no-mcp-sdk
 func testExample(t *testing.T, f fixture) {
 	const script = `import { think, report } from './example.mjs';
 		import { MockLanguageModelV4 } from 'ai/test';

@@ -35,8 +35,6 @@ func needSuite(t *testing.T) (node string) {
 
 // The suite asks for fixtures that no dialect has. Its requirements of both
 // revisions hold but for these.
-//
-// covers: 002/mcp-version
 func TestProgram(t *testing.T) {
 	t.Parallel()
 	node, server := needSuite(t), programtest.Build(t)

@@ -20,7 +20,7 @@ import (
 
 const (
 	root    = "../.."
-	example = "internal/example/journal"
+	example = "e2e/example/journal"
 	module  = "example.com/journal"
 	sequent = "github.com/sequent-dev/sequent"
 	timeout = 5 * time.Minute // of the go command and of the program

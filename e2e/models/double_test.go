@@ -108,7 +108,6 @@ func answer(ctx context.Context, c *openai.Client, r llm.Request) (res llm.Respo
 	return res, nil
 }
 
-// covers: 002/providers
 func TestProviders(t *testing.T) {
 	t.Parallel()
 	for name, p := range paths {

@@ -149,8 +149,6 @@ func npmHome(t *testing.T) (*home, *registry) {
 
 // npx finds, installs and starts the program, downloads the launcher and the program of this
 // system and nothing else, and again nothing at the next start.
-//
-// covers: 004/npx
 func TestNPX(t *testing.T) {
 	t.Parallel()
 	h, r := npmHome(t)

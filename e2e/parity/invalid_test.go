@@ -115,8 +115,6 @@ func apply(o fault) string {
 
 // Both servers refuse the same calls, except where the table gives a reason. A call
 // that classic refuses changes nothing, and the error names the field.
-//
-// covers: 004/invalid-history 004/validate-empty
 func TestParityOfInvalidCalls(t *testing.T) {
 	t.Parallel()
 	theirs := reference(t)

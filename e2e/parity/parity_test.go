@@ -47,8 +47,6 @@ func compare(t *testing.T, calls []string, theirs, ours server) int {
 }
 
 // Both servers give the same answers to valid calls.
-//
-// covers: 004/status-reply
 func TestParityOfValidCalls(t *testing.T) {
 	t.Parallel()
 	theirs := reference(t)
@@ -62,8 +60,6 @@ func TestParityOfValidCalls(t *testing.T) {
 }
 
 // The answers are also the same if each sequence has its own processes.
-//
-// covers: 004/stdio
 func TestParityOfProcesses(t *testing.T) {
 	t.Parallel()
 	node, file := entry(t)

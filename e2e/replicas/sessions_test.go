@@ -32,8 +32,6 @@ const (
 // each is replaced at another address. A call without an answer is repeated with
 // its request key, and so are some others. At the end every replica has exactly the
 // thoughts that the replies confirmed.
-//
-// covers: 002/single-node
 func TestEveryCallToAnyReplica(t *testing.T) {
 	t.Parallel()
 	store, sessions := database.Schema(t), 200

@@ -172,8 +172,6 @@ func each(t *testing.T, test func(t *testing.T, open func(args ...string) *clien
 }
 
 // TestBothTools makes the calls of the contract's examples.
-//
-// covers: 002/list-tools 002/call 002/external-model 002/external-temperature 002/small-models
 func TestBothTools(t *testing.T) {
 	each(t, func(t *testing.T, open func(...string) *client, store string) {
 		clearKeys(t)
@@ -268,8 +266,6 @@ func TestBothTools(t *testing.T) {
 
 // Without a model, the first provider that has a key continues with guidance, as in the
 // contract's example: Z.ai, OpenAI, OpenRouter.
-//
-// covers: 000/zai-default 002/continue-with-guidance
 func TestKeys(t *testing.T) {
 	providers := []struct{ name, model string }{
 		{"ZAI", "glm-4.7"}, {"OPENAI", "gpt-5.4-mini"}, {"OPENROUTER", "anthropic/claude-sonnet-4.5"},
@@ -289,8 +285,6 @@ func TestKeys(t *testing.T) {
 }
 
 // Errors have the texts of the contract and record nothing.
-//
-// covers: 002/error-shape 002/error-params 002/error-internal 002/error-openrouter-key 002/error-openai-key
 func TestErrors(t *testing.T) {
 	each(t, func(t *testing.T, open func(...string) *client, store string) {
 		clearKeys(t)
@@ -321,8 +315,6 @@ func TestErrors(t *testing.T) {
 
 // A failed call records nothing and can be repeated. The server retries temporary
 // failures only.
-//
-// covers: 002/error-llm 002/provider-limits
 func TestFailures(t *testing.T) {
 	each(t, func(t *testing.T, open func(...string) *client, store string) {
 		clearKeys(t)

@@ -45,8 +45,6 @@ func (r rawJSON) MarshalJSON() ([]byte, error) { return []byte(r), nil }
 
 // The text of a thought reaches the client while a model writes it. An answer that breaks
 // off is not requested again, records nothing, and can be repeated.
-//
-// covers: 002/future-streaming
 func TestStream(t *testing.T) {
 	each(t, func(t *testing.T, open func(...string) *client, store string) {
 		clearKeys(t)

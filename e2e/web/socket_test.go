@@ -11,8 +11,6 @@ import (
 )
 
 // A page of the server talks MCP over a WebSocket; a page of another site cannot.
-//
-// covers: 002/future-websocket
 func TestSocket(t *testing.T) {
 	needtest.Long(t)
 	t.Parallel()

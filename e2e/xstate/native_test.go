@@ -12,8 +12,6 @@ import (
 
 // The machine of the first seed with the npm package: it owns the session, observes the
 // steps of each phase, and resumes in its session after a kill.
-//
-// covers: 000/multi-turn 000/pluggable 000/xstate-owns 000/loop-research 000/loop-analyze 000/machine
 func TestPackage(t *testing.T) {
 	t.Parallel()
 	program, node := programtest.Build(t), ready(t)

@@ -127,8 +127,6 @@ func TestPlan(t *testing.T) {
 }
 
 // The phase design has at most 20 steps.
-//
-// covers: 000/loop-design
 func TestMaxSteps(t *testing.T) {
 	each(t, func(t *testing.T, run func(script) (result, error), session func(string) archive.Export) {
 		got, err := run(script{thoughts("analysis", 1), []string{}, thoughts("choice", 30)})
@@ -142,8 +140,6 @@ func TestMaxSteps(t *testing.T) {
 }
 
 // A failed phase is retried in the same session.
-//
-// covers: 000/machine-error
 func TestRetry(t *testing.T) {
 	each(t, func(t *testing.T, run func(script) (result, error), session func(string) archive.Export) {
 		got, err := run(script{thoughts("analysis", 1), []string{"finding 1", "fail", "finding 3"}, thoughts("choice", 1)})

@@ -112,8 +112,6 @@ func TestDialects(t *testing.T) {
 }
 
 // A server deletes expired sessions soon after its start and periodically.
-//
-// covers: 000/ttl-cleanup
 func TestServeSweeps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, err := Open(t.Context(), Config{Store: "memory", SessionTTL: new(30 * time.Second)})

@@ -11,7 +11,6 @@ import (
 	"github.com/sequent-dev/sequent/llm/openai"
 )
 
-// covers: 002/providers
 func TestResolve(t *testing.T) {
 	tests := []struct{ name, provider, model string }{
 		{"gpt-4o", "OpenAI", "gpt-4o"},

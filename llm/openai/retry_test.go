@@ -27,7 +27,6 @@ func (tr *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return rec.Result(), nil
 }
 
-// covers: 002/backoff
 func TestWaitBetweenAttempts(t *testing.T) {
 	after := func(value string) llmtest.Reply {
 		return llmtest.Reply{Status: 429, Header: http.Header{"Retry-After": {value}}}

@@ -111,8 +111,6 @@ func TestBusy(t *testing.T) {
 }
 
 // TestFailedBatch makes a statement in the middle of a batch fail.
-//
-// covers: 000/tool-sessions
 func TestFailedBatch(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "sessions.db")

@@ -46,7 +46,6 @@ func relations(list []index.Relation) string {
 	return strings.Join(out, ", ")
 }
 
-// covers: 001/graph 001/tool-context
 func TestContext(t *testing.T) {
 	t.Parallel()
 	b := newBox(t, index.Config{}, linked)

@@ -21,7 +21,6 @@ import (
 
 func (b *box) db() string { return b.path(".sequent/index.db") }
 
-// covers: 001/tool-sync
 func TestSync(t *testing.T) {
 	t.Parallel()
 	b := newBox(t, index.Config{}, map[string]string{
@@ -196,8 +195,6 @@ func TestCanceled(t *testing.T) {
 }
 
 // A search finds notes as they are now, whoever has changed them.
-//
-// covers: 001/sync-needed
 func TestChangesAreSeen(t *testing.T) {
 	t.Parallel()
 	outside := t.TempDir()

@@ -24,7 +24,6 @@ var library = map[string]string{
 	"only title.md":     "# Zebra crossing\n",
 }
 
-// covers: 001/tool-search
 func TestFullText(t *testing.T) {
 	t.Parallel()
 	b := newBox(t, index.Config{}, library)

@@ -11,7 +11,6 @@ import (
 	"github.com/sequent-dev/sequent"
 )
 
-// covers: 001/markdown 001/thoughts 001/persistence-path 001/agent-tags 001/timestamps 001/front-matter
 func TestFile(t *testing.T) {
 	d := newDesk(t)
 	agent := map[string]string{"agent": "blue"}
@@ -94,7 +93,6 @@ Determined [[sliding-window]].
 	d.wantSame()
 }
 
-// covers: 001/front-matter
 func TestStates(t *testing.T) {
 	d := newDesk(t)
 	state := func() string {

@@ -76,7 +76,6 @@ const twoSteps = `{
   ]
 }`
 
-// covers: 001/tool-workflow
 func TestRun(t *testing.T) {
 	w, dir := open(t)
 	write(t, dir, "workflows/release.json", twoSteps)
@@ -196,8 +195,6 @@ func TestQueue(t *testing.T) {
 }
 
 // Maenifold writes the number of answered steps only when all are answered.
-//
-// covers: 001/example-parent-session
 func TestForeignRunGoesOn(t *testing.T) {
 	w, dir := open(t)
 	write(t, dir, "workflows/release.json", twoSteps)

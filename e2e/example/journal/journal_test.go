@@ -7,7 +7,7 @@ import (
 	"github.com/sequent-dev/sequent/dialect"
 	"github.com/sequent-dev/sequent/dialect/dialecttest"
 
-	"github.com/sequent-dev/sequent/internal/example/journal"
+	"github.com/sequent-dev/sequent/e2e/example/journal"
 )
 
 func TestDialect(t *testing.T) {

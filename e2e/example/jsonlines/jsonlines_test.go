@@ -9,7 +9,7 @@ import (
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/storetest"
 
-	"github.com/sequent-dev/sequent/internal/example/jsonlines"
+	"github.com/sequent-dev/sequent/e2e/example/jsonlines"
 )
 
 // A file is a store and where it is.

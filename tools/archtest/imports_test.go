@@ -98,11 +98,7 @@ var rules = []rule{
 
 	{"internal/needtest", nil, "it is for tests"},
 	{"internal/pgtest", []string{"internal/needtest", "github.com/jackc/pgx/v5/..."}, "it is for tests"},
-	{"internal/archtest", nil, "it is tests"},
-	{"internal/coverage", nil, "it is tests"},
 	{"internal/gendocs", []string{".", "dialect", "setup", "tool", "github.com/spf13/cobra", "github.com/spf13/pflag"}, "it prints what it is given"},
-	{"internal/example/...", []string{".", "dialect", "dialect/scope", "dialect/wording", "textsearch", "tool"},
-		"it is an example for other modules, which can import public packages only"},
 	{"npm/ai-sdk/engine", []string{".", "dialect/history", "tool"}, "it is a dialect for a page of a browser"},
 	{"internal/app/...", []string{"..."}, "it joins the parts; only the command line imports it"},
 	{"command", []string{"..."}, "it is a whole program"},

@@ -1,7 +1,6 @@
 package coverage
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -11,9 +10,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
-	"time"
 
 	"github.com/sequent-dev/sequent/auth"
 	"github.com/sequent-dev/sequent/dialect"
@@ -25,14 +22,13 @@ import (
 type transport struct {
 	name  string
 	scope string // of steps that name none; empty means that the transport has none
-	// serve serves a dialect until the test ends, and returns what sends requests to it.
+	// serve returns what sends requests to a dialect.
 	serve func(testing.TB, dialect.Dialect) sender
 }
 
 // A sender sends a request of a caller and returns the message that answers it.
 type sender func(c tool.Caller, method string, params map[string]any) []byte
 
-// The transports, in the order of the page.
 const (
 	stdio    = "standard input"
 	sessions = "sessions"
@@ -46,9 +42,6 @@ var transports = []transport{
 	{scoped, "test", serveStateless},
 	{unscoped, "", serveStateless},
 }
-
-// answerLimit is how long a test waits for an answer.
-const answerLimit = time.Minute
 
 // An answer is what a client reads of a reply.
 type answer struct {
@@ -168,74 +161,18 @@ func request(method string, params map[string]any) []byte {
 	return b.Bytes()
 }
 
-// serveStdio gives each caller a server of its own, as each client starts a process of its own.
+// serveStdio gives each request a connection of its own: the scope is the caller's.
 func serveStdio(t testing.TB, d dialect.Dialect) sender {
-	conns := make(map[tool.Caller]*conn)
 	return func(c tool.Caller, method string, params map[string]any) []byte {
-		n, ok := conns[c]
-		if !ok {
-			n = connect(t, d, c)
-			conns[c] = n
+		c.Scope.Exclusive = true
+		var out bytes.Buffer
+		in := io.MultiReader(strings.NewReader(hello+"\n"+opened+"\n"), bytes.NewReader(request(method, params)))
+		server := mcpserver.New(mcpserver.Config{Dialect: d, Caller: c, Agent: c.Agent})
+		if err := server.ServeStdio(t.Context(), in, &out); err != nil {
+			t.Error(err)
 		}
-		return n.exchange(t, request(method, params))
-	}
-}
-
-// A conn is a connection over pipes.
-type conn struct {
-	in    io.Writer
-	lines chan []byte // that the server writes; closed at the end
-}
-
-func connect(t testing.TB, d dialect.Dialect, c tool.Caller) *conn {
-	c.Scope.Exclusive = true
-	server := mcpserver.New(mcpserver.Config{Dialect: d, Caller: c, Agent: c.Agent})
-	in, toServer := io.Pipe()
-	fromServer, out := io.Pipe()
-	n := &conn{toServer, make(chan []byte)}
-	go func() {
-		defer close(n.lines)
-		for r := bufio.NewReader(fromServer); ; {
-			line, err := r.ReadBytes('\n')
-			if err != nil {
-				return
-			}
-			n.lines <- line
-		}
-	}()
-	done := make(chan error, 1)
-	go func() {
-		done <- server.ServeStdio(context.Background(), in, out)
-		_ = out.Close()
-	}()
-	t.Cleanup(func() {
-		_ = toServer.Close()
-		select {
-		case err := <-done:
-			if err != nil {
-				t.Error(err)
-			}
-		case <-time.After(answerLimit):
-			t.Error("the server does not end with its input")
-		}
-	})
-	n.exchange(t, []byte(hello+"\n"))
-	_, _ = io.WriteString(n.in, opened+"\n") // an error shows at the next exchange
-	return n
-}
-
-// exchange sends a line and returns the one that answers it.
-func (n *conn) exchange(t testing.TB, line []byte) []byte {
-	t.Helper()
-	if _, err := n.in.Write(line); err != nil {
-		t.Fatal(err)
-	}
-	select {
-	case reply := <-n.lines:
+		_, reply, _ := bytes.Cut(out.Bytes(), []byte("\n"))
 		return reply
-	case <-time.After(answerLimit):
-		t.Fatalf("no answer to %s", line)
-		return nil
 	}
 }
 
@@ -247,33 +184,22 @@ func (names) Identify(_ context.Context, token string) (auth.Identity, error) {
 }
 
 // An endpoint is a dialect over HTTP, for the local user and for callers with tokens.
-type endpoint struct {
-	t             testing.TB
-	local, others *httptest.Server
-}
+type endpoint struct{ local, others http.Handler }
 
-func listen(t testing.TB, d dialect.Dialect) *endpoint {
-	serve := func(a auth.Authenticator) *httptest.Server {
+func listen(t testing.TB, d dialect.Dialect) endpoint {
+	serve := func(a auth.Authenticator) http.Handler {
 		server := mcpserver.New(mcpserver.Config{Dialect: d})
 		h, err := mcpserver.NewHTTP(mcpserver.HTTPConfig{Servers: []*mcpserver.Server{server}, Auth: a, Rate: -1})
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := httptest.NewServer(h)
-		s.Client().Timeout = answerLimit
-		t.Cleanup(s.Close)
-		return s
+		return h
 	}
-	return &endpoint{t, serve(nil), serve(names{})}
+	return endpoint{serve(nil), serve(names{})}
 }
 
 // post sends a message for a caller, with parts of the URL's query and header lines.
-func (e *endpoint) post(c tool.Caller, scope string, header map[string]string, message []byte) (body []byte, answered http.Header) {
-	e.t.Helper()
-	server := e.local
-	if c.Owner != "" {
-		server = e.others
-	}
+func (e endpoint) post(c tool.Caller, scope string, header map[string]string, message []byte) (body []byte, answered http.Header) {
 	query := make(url.Values)
 	if scope != "" {
 		query.Set("scope", scope)
@@ -281,28 +207,20 @@ func (e *endpoint) post(c tool.Caller, scope string, header map[string]string, m
 	if c.Agent != "" {
 		query.Set("agent", c.Agent)
 	}
-	req, err := http.NewRequest(http.MethodPost, server.URL+"/mcp?"+query.Encode(), bytes.NewReader(message))
-	if err != nil {
-		e.t.Fatal(err)
-	}
-	req.Header.Set("Accept", "application/json, text/event-stream")
-	req.Header.Set("Content-Type", "application/json")
-	if c.Owner != "" {
-		req.Header.Set("Authorization", "Bearer "+c.Owner)
-	}
+	r := httptest.NewRequest(http.MethodPost, "http://localhost/mcp?"+query.Encode(), bytes.NewReader(message))
+	r.Header.Set("Accept", "application/json, text/event-stream")
+	r.Header.Set("Content-Type", "application/json")
 	for name, value := range header {
-		req.Header.Set(name, value)
+		r.Header.Set(name, value)
 	}
-	res, err := server.Client().Do(req)
-	if err != nil {
-		e.t.Fatal(err)
+	handler := e.local
+	if c.Owner != "" {
+		handler = e.others
+		r.Header.Set("Authorization", "Bearer "+c.Owner)
 	}
-	defer res.Body.Close()
-	body, err = io.ReadAll(res.Body)
-	if err != nil {
-		e.t.Fatal(err)
-	}
-	return body, res.Header
+	w := httptest.NewRecorder()
+	handler.ServeHTTP(w, r)
+	return w.Body.Bytes(), w.Header()
 }
 
 // serveStateless serves requests of 2026-07-28. The scope of a caller is in the URL.
@@ -328,29 +246,24 @@ func serveStateless(t testing.TB, d dialect.Dialect) sender {
 // That session is the scope of its calls. The dialect is told the caller's name for it, which
 // transcripts have in their logs, after a check that no two scopes have become one.
 func serveSessions(t testing.TB, d dialect.Dialect) sender {
-	var mu sync.Mutex // guards current and known
 	var current string
 	known := make(map[string]string) // the caller's name of each scope
 	d.Tools = slices.Clone(d.Tools)
 	for i, tl := range d.Tools {
 		d.Tools[i].Call = func(ctx context.Context, c tool.Call) (tool.Reply, error) {
-			mu.Lock()
 			of, seen := known[c.Caller.Scope.Name]
 			if seen && of != current || c.Caller.Scope.Name == "" {
 				t.Errorf("a call in the scope %s has the scope %q of %s", current, c.Caller.Scope.Name, of)
 			}
 			known[c.Caller.Scope.Name] = current
 			c.Caller.Scope.Name = current
-			mu.Unlock()
 			return tl.Call(ctx, c)
 		}
 	}
 	e := listen(t, d)
 	ids := make(map[tool.Caller]string)
 	return func(c tool.Caller, method string, params map[string]any) []byte {
-		mu.Lock()
 		current = c.Scope.Name
-		mu.Unlock()
 		header := map[string]string{"Mcp-Protocol-Version": version, "Mcp-Session-Id": ids[c]}
 		if ids[c] == "" {
 			_, answered := e.post(c, "", nil, []byte(hello))

@@ -1,4 +1,4 @@
-package sequent_test
+package jsonlines_test
 
 import (
 	"context"
@@ -7,12 +7,12 @@ import (
 	"path/filepath"
 
 	"github.com/sequent-dev/sequent"
-	"github.com/sequent-dev/sequent/internal/example/jsonlines"
+	"github.com/sequent-dev/sequent/e2e/example/jsonlines"
 )
 
 // Use a store of your own: sessions are still there after it was opened again, and
 // searches have the query language of all stores.
-func ExampleStore() {
+func ExampleOpen() {
 	ctx := context.Background()
 	dir, err := os.MkdirTemp("", "sequent-example")
 	if err != nil {

@@ -1,4 +1,4 @@
-package dialect_test
+package journal_test
 
 import (
 	"bytes"
@@ -12,7 +12,7 @@ import (
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/dialect"
-	"github.com/sequent-dev/sequent/internal/example/journal"
+	"github.com/sequent-dev/sequent/e2e/example/journal"
 	"github.com/sequent-dev/sequent/mcpserver"
 	"github.com/sequent-dev/sequent/tool"
 )
