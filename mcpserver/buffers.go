@@ -3,6 +3,7 @@ package mcpserver
 import (
 	"errors"
 	"sync"
+	"time"
 )
 
 const (
@@ -112,11 +113,20 @@ type queue struct {
 	open    int            // calls that are not answered; those in lanes do not wait here
 	bytes   int            // of these calls
 	closed  bool           // no more calls are accepted
+
+	taken  *pendingCall // answered by the goroutine that read it; the next one waits for it
+	moved  bool         // another goroutine reads on meanwhile
+	readOn func()       // reads, in that goroutine
+	timer  *time.Timer  // calls watch
+	armed  bool         // the timer runs
+	seen   *pendingCall // taken when the timer ran last
 }
 
-func newQueue() *queue {
-	q := new(queue)
+func newQueue(readOn func()) *queue {
+	q := &queue{readOn: readOn}
 	q.change = sync.NewCond(&q.mu)
+	q.timer = time.AfterFunc(time.Hour, q.watch)
+	q.timer.Stop()
 	return q
 }
 
@@ -137,11 +147,56 @@ func (q *queue) put(c *pendingCall) bool {
 	return true
 }
 
+// take accepts a call that the caller, who reads, answers at once, unless others are open. The
+// caller calls pass afterwards.
+func (q *queue) take(c *pendingCall) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.closed || q.open > 0 {
+		return false
+	}
+	q.taken, q.open, q.bytes = c, 1, c.size
+	if !q.armed { // a timer that runs is left alone: to set one for each call wakes a thread
+		q.armed = true
+		q.timer.Reset(inlineLimit)
+	}
+	return true
+}
+
+// pass lets the calls be answered that came after the one that was taken. It reports whether the
+// caller reads on.
+func (q *queue) pass() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	reading := !q.moved
+	q.taken, q.moved = nil, false
+	q.change.Broadcast()
+	return reading
+}
+
+// watch reads on if a call is taken that was taken when the timer ran last.
+func (q *queue) watch() {
+	q.mu.Lock()
+	move := q.taken != nil && q.taken == q.seen
+	q.moved = q.moved || move
+	q.armed = q.taken != nil && !q.moved
+	q.seen = q.taken
+	if q.armed {
+		q.timer.Reset(inlineLimit)
+	} else {
+		q.seen = nil
+	}
+	q.mu.Unlock()
+	if move {
+		q.readOn()
+	}
+}
+
 // next returns the next call, or nil when the queue is closed and empty.
 func (q *queue) next() *pendingCall {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for !q.closed && len(q.waiting) == 0 {
+	for q.taken != nil || !q.closed && len(q.waiting) == 0 {
 		q.change.Wait()
 	}
 	if len(q.waiting) == 0 {

@@ -231,6 +231,7 @@ func readAhead(t *testing.T, message string, most int) {
 	s, n, _ := testServer(t)
 	p := dial(t, s)
 	p.begin(n)
+	time.Sleep(3 * inlineLimit) // then another goroutine reads on
 	sent := 0
 	done := make(chan struct{})
 	go func() {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"runtime"
 	"sync"
 	"time"
 
@@ -21,6 +20,9 @@ const (
 	// inputTimeout limits calls in lanes, which wait for a language model, after the end of
 	// the input.
 	inputTimeout = 30 * time.Second
+	// inlineLimit is how long a call is answered by the goroutine that read it, before another one
+	// reads on, so that a cancellation and a ping overtake a longer call. It can take twice that.
+	inlineLimit = time.Millisecond
 	// maxListening limits the open subscriptions of a connection.
 	maxListening = 100
 )
@@ -34,7 +36,7 @@ type transport interface {
 	// that was skipped. At the end of the input the error is io.EOF.
 	Read() ([]byte, error)
 	// Ready reports whether the next message may have been read already. If not, Read may
-	// block the thread.
+	// block the thread, and the goroutine may as well answer first.
 	Ready() bool
 	// Write writes messages, each with a line end. Concurrent calls of Read and Write are
 	// allowed.
@@ -80,7 +82,7 @@ type serving struct {
 // serve serves one client, as described at [Server.ServeStdio].
 func serve(ctx context.Context, cfg serveConfig, t transport) error {
 	s := &serving{
-		serveConfig: cfg, t: t, conn: newConnection(cfg.server), queue: newQueue(), lanes: make(map[string]chan struct{}),
+		serveConfig: cfg, t: t, conn: newConnection(cfg.server), lanes: make(map[string]chan struct{}),
 		listening: make(chan struct{}, maxListening), ending: make(chan struct{}),
 	}
 	s.out = newOutput(t.Write, s.abort)
@@ -92,8 +94,12 @@ func serve(ctx context.Context, cfg serveConfig, t transport) error {
 	defer s.cancelLanes()
 	go s.notify(s.ctx, s.conn.subscriptions)
 	read, answered, stalled := make(chan error, 1), make(chan error, 1), make(chan struct{})
-	go func() {
-		read <- s.read()
+	s.queue = newQueue(func() { // in one goroutine at a time
+		err, moved := s.read()
+		if moved {
+			return
+		}
+		read <- err
 		s.queue.close()
 		if s.client != nil {
 			s.conn.cancel(nil)
@@ -102,7 +108,8 @@ func serve(ctx context.Context, cfg serveConfig, t transport) error {
 		if !s.over(inputTimeout) {
 			s.cancelLanes()
 		}
-	}()
+	})
+	go s.queue.readOn()
 	go func() {
 		s.answerQueue()
 		close(s.ending)
@@ -154,30 +161,38 @@ func (s *serving) abort() {
 	s.conn.cancel(nil)
 }
 
-// read reads messages until the input ends or the queue is closed.
-func (s *serving) read() error {
+// read reads messages until the input ends or the queue is closed. It answers a call itself if
+// nothing else is to be done: handing it to another goroutine, while this one blocks its thread,
+// costs more than the call. A call that takes long moves the reading to another goroutine.
+func (s *serving) read() (err error, moved bool) {
+	var buf []byte
 	for {
 		line, err := s.t.Read()
 		m := message{Kind: kindRefused}
 		if fault, ok := errors.AsType[*rpcError](err); ok {
 			m.Fault = fault
 		} else if errors.Is(err, io.EOF) {
-			return nil
+			return nil, false
 		} else if err != nil {
-			return err
+			return err, false
 		} else if isBlank(line) {
 			s.done()
 			continue
 		} else {
 			m = s.parse(line)
 		}
-		if !s.accept(m, len(line)) {
-			return nil
-		}
-		if !s.t.Ready() {
-			// The next read can block the thread, and the scheduler takes a while to run
-			// other goroutines then.
-			runtime.Gosched()
+		call := s.accept(m, len(line))
+		switch {
+		case call == nil:
+		case !s.t.Ready() && s.queue.take(call):
+			buf = s.answer(call, buf[:0])
+			if !s.queue.pass() {
+				return nil, true
+			}
+		case !s.queue.put(call):
+			s.conn.end(call)
+			s.done()
+			return nil, false
 		}
 	}
 }
@@ -190,8 +205,8 @@ func (s *serving) parse(line []byte) message {
 	return parseIn(s.ctx, line, turn)
 }
 
-// accept handles a message, or puts it into the queue. It returns false if that is closed.
-func (s *serving) accept(m message, size int) bool {
+// accept handles a message that needs no turn, or returns the call that it begins.
+func (s *serving) accept(m message, size int) *pendingCall {
 	var received time.Time
 	if m.Kind == kindRequest {
 		received = time.Now()
@@ -204,21 +219,18 @@ func (s *serving) accept(m message, size int) bool {
 	if m.Kind != kindRequest && m.Kind != kindRefused {
 		s.conn.hear(&m)
 		s.done()
-		return true // no reply is expected
+		return nil // no reply is expected
 	}
 	call := s.conn.begin(s.ctx, m)
 	call.size, call.received = size, received
-	ping := m.Kind == kindRequest && m.Method == methodPing // it is about the server, and does not wait
-	if !ping && s.queue.put(call) {
-		return true
+	if m.Kind != kindRequest || m.Method != methodPing {
+		return call
 	}
-	if ping {
-		reply, _ := s.conn.answer(s.ctx, nil, &call.request)
-		s.say(reply)
-	}
+	reply, _ := s.conn.answer(s.ctx, nil, &call.request) // a ping is about the server, and does not wait
+	s.say(reply)
 	s.conn.end(call)
 	s.done()
-	return ping
+	return nil
 }
 
 // done says that a message was answered.
@@ -233,13 +245,10 @@ func (s *serving) answerQueue() {
 	var buf []byte
 	for call := s.queue.next(); call != nil; call = s.queue.next() {
 		buf = s.answer(call, buf[:0])
-		if cap(buf) > maxSpare {
-			buf = nil
-		}
 	}
 }
 
-// answer answers a call, or moves it to its lane. It returns the memory of the reply.
+// answer answers a call, or moves it to its lane. It returns memory for the next reply.
 func (s *serving) answer(call *pendingCall, buf []byte) []byte {
 	if call.Kind == kindRefused {
 		s.refuse(call)
@@ -292,6 +301,9 @@ func (s *serving) run(call *pendingCall, buf []byte) []byte {
 	line, fault := s.conn.answer(ctx, buf, &call.request)
 	call.Seen.finish(fault)
 	s.reply(call, line)
+	if cap(line) > maxSpare {
+		return nil
+	}
 	return line
 }
 
