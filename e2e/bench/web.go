@@ -23,7 +23,7 @@ type web struct {
 }
 
 // goalWeb is the least ratio of the two.
-const goalWeb = 0.3
+const goalWeb = 0.5
 
 // webRequest is a call of 2026-07-28, but for the session and the text.
 const webRequest = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
