@@ -70,10 +70,9 @@ fuzz: ## run each fuzz target for FUZZTIME (100000x): with a time, Go can fail a
 			go test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 100x ./$$dir || exit 1; \
 		done; done
 
-crash: ## long tests of the stores: kill -9 under load, eight processes, locked sessions, frozen replicas, failover
+crash: ## long tests of the stores: kill -9 under load, eight processes, locked sessions
 	SEQUENT_LONG=1 go test -count=1 -v -timeout 60m ./store/sqlite
 	SEQUENT_LONG=1 go test -count=1 -v -timeout 60m -run 'TestStore$$|Locked|Unreachable' ./store/postgres
-	SEQUENT_LONG=1 go test -C e2e -count=1 -v -timeout 60m -run 'Locked|Frozen|EveryCall|Failover|Standby|Citus' ./replicas
 
 attacks: ## one client attacks the server, another one is measured; on a quiet machine with Linux
 	SEQUENT_LONG=1 go test -C e2e -count=1 -v -timeout 20m ./attacks

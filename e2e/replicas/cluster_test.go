@@ -1,5 +1,7 @@
 //go:build unix
 
+// Package replicas tests several processes of the program with one PostgreSQL database, behind a
+// load balancer that sends each call to any of them.
 package replicas
 
 import (
@@ -42,39 +44,20 @@ type cluster struct {
 	program, store string
 	patient        bool // a call that the store is too busy for is repeated
 
-	mu       sync.Mutex
+	mu       sync.Mutex // guards replicas
 	replicas [size]*programtest.Server
-	spans    []span // of the answered calls
 
 	answered atomic.Int64 // answered calls
 	lost     atomic.Int64 // requests that a replica did not answer
 	strayed  atomic.Int64 // calls of older clients to a replica without their MCP session
 }
 
-// newCluster starts all replicas concurrently. They are stopped at the end of the
-// test.
+// newCluster starts all replicas, which are stopped at the end of the test.
 func newCluster(t *testing.T, program, store string) *cluster {
 	c := &cluster{program: program, store: store}
-	var wg sync.WaitGroup
-	started := make(chan bool, size)
 	for i := range size {
-		wg.Go(func() {
-			defer func() { started <- c.replicas[i] != nil }() // also if start calls t.FailNow
-			c.replicas[i] = c.start(t)
-		})
-	}
-	wg.Wait()
-	t.Cleanup(func() {
-		for _, r := range c.replicas {
-			if r != nil {
-				r.Stop(t)
-			}
-		}
-	})
-	for range size {
-		if !<-started {
-			t.FailNow()
-		}
+		c.replicas[i] = c.start(t)
+		t.Cleanup(func() { c.replicas[i].Stop(t) })
 	}
 	return c
 }
@@ -83,8 +66,7 @@ func (c *cluster) start(t testing.TB) *programtest.Server {
 	return programtest.StartHTTP(t, c.program, "--store", c.store, "--rate", "0")
 }
 
-// replace ends a replica with end, calls work, and starts a new replica at another
-// address.
+// replace ends a replica with end, calls work, and starts a new one at another address.
 func (c *cluster) replace(t testing.TB, i int, end func(*programtest.Server, testing.TB), work func()) {
 	t.Helper()
 	end(c.replicas[i], t)
@@ -101,34 +83,35 @@ func (c *cluster) url(i int) string {
 	return c.replicas[i].URL
 }
 
-// A client calls random replicas. Its methods are for one goroutine.
+// A client calls replicas at random. Its methods are for one goroutine.
 type client struct {
 	cluster *cluster
 	http    *http.Client
 	rng     *rand.Rand
+	at      []int // the replicas that it calls
 	scope   string
 	modern  bool   // protocol 2026-07-28, otherwise 2025-11-25
 	session string // MCP session of the older protocol, at one of the replicas
 }
 
-func (c *cluster) client(rng *rand.Rand, modern bool, scope string) *client {
-	return &client{cluster: c, http: &http.Client{Timeout: time.Minute}, rng: rng, modern: modern, scope: scope}
-}
-
-// twin returns a client of the same user for concurrent calls.
-func (c *client) twin() *client {
-	return c.cluster.client(rand.New(rand.NewPCG(c.rng.Uint64(), c.rng.Uint64())), c.modern, c.scope)
+// client returns a client of a scope that calls these replicas, or all.
+func (c *cluster) client(modern bool, scope string, at ...int) *client {
+	if at == nil {
+		at = []int{0, 1, 2}
+	}
+	rng := rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))
+	return &client{cluster: c, http: &http.Client{Timeout: time.Minute}, rng: rng, at: at, modern: modern, scope: scope}
 }
 
 // errLost means that a replica did not answer.
 var errLost = errors.New("no answer")
 
-// askOf sends a request to a replica. An older client whose MCP session is at
+// ask sends a request. An older client whose MCP session is at
 // another replica initializes a new one, as the protocol requires.
-func (c *client) askOf(ctx context.Context, replica int, method, name, params string) (json.RawMessage, error) {
+func (c *client) ask(ctx context.Context, method, name, params string) (json.RawMessage, error) {
 	const meta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
 		`"io.modelcontextprotocol/clientInfo":{"name":"replicas","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}},`
-	url := c.cluster.url(replica) + "?scope=" + c.scope
+	url := c.cluster.url(c.at[c.rng.IntN(len(c.at))]) + "?scope=" + c.scope
 	if c.modern {
 		header := map[string]string{"Mcp-Protocol-Version": "2026-07-28", "Mcp-Method": method, "Mcp-Name": name}
 		_, result, _, err := c.post(ctx, url, header, request(method, meta+params))
@@ -208,20 +191,12 @@ type toolResult struct {
 	IsError           bool
 }
 
-// errRefused means that a tool answered with an error.
-var errRefused = errors.New("the call was refused")
-
-// errUnavailable means that the replica could not reach the database.
-var errUnavailable = fmt.Errorf("%w: the store is unavailable", errLost)
-
-// call calls a tool at random replicas until one answers, and returns the text.
+// call calls a tool until a replica answers, and returns the text.
 func (c *client) call(ctx context.Context, tool, arguments string) (string, error) {
-	begin := time.Now()
 	for {
-		text, err := c.callOf(ctx, c.rng.IntN(size), tool, arguments)
+		text, err := c.callOnce(ctx, tool, arguments)
 		if err == nil {
 			c.cluster.answered.Add(1)
-			c.cluster.observe(begin)
 		}
 		if !errors.Is(err, errLost) || ctx.Err() != nil {
 			return text, err
@@ -230,16 +205,8 @@ func (c *client) call(ctx context.Context, tool, arguments string) (string, erro
 	}
 }
 
-// observe notes that a call was answered, with all its repetitions.
-func (c *cluster) observe(begin time.Time) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.spans = append(c.spans, span{begin, time.Since(begin)})
-}
-
-// callOf calls a tool at one replica.
-func (c *client) callOf(ctx context.Context, replica int, tool, arguments string) (string, error) {
-	result, err := c.askOf(ctx, replica, "tools/call", tool, `"name":"`+tool+`","arguments":`+arguments)
+func (c *client) callOnce(ctx context.Context, tool, arguments string) (string, error) {
+	result, err := c.ask(ctx, "tools/call", tool, `"name":"`+tool+`","arguments":`+arguments)
 	if err != nil {
 		return "", err
 	}
@@ -247,28 +214,39 @@ func (c *client) callOf(ctx context.Context, replica int, tool, arguments string
 	if err := json.Unmarshal(result, &r); err != nil || len(r.Content) != 1 {
 		return "", fmt.Errorf("%s: got %s (%w)", tool, result, err)
 	}
-	if text := r.Content[0].Text; r.IsError &&
-		(strings.Contains(text, "UNAVAILABLE") || c.cluster.patient && strings.Contains(text, "STORE_BUSY")) {
-		return "", fmt.Errorf("%w: %s %s: %s", errUnavailable, tool, arguments, r.Content[0].Text)
+	text := r.Content[0].Text
+	switch s := string(r.StructuredContent); {
+	case r.IsError && (strings.Contains(text, "UNAVAILABLE") || c.cluster.patient && strings.Contains(text, "STORE_BUSY")):
+		return "", fmt.Errorf("%w: the store is unavailable: %s", errLost, text)
+	case r.IsError:
+		return "", fmt.Errorf("%s %s was refused: %s", tool, arguments, text)
+	case s != "" && s != text:
+		return "", fmt.Errorf("text %s and structured content %s differ", text, s)
 	}
-	if r.IsError {
-		return "", fmt.Errorf("%w: %s %s: %s", errRefused, tool, arguments, r.Content[0].Text)
-	}
-	if s := string(r.StructuredContent); s != "" && s != r.Content[0].Text {
-		return "", fmt.Errorf("text %s and structured content %s differ", r.Content[0].Text, s)
-	}
-	return r.Content[0].Text, nil
+	return text, nil
 }
 
-// read reads a resource at one replica.
-func (c *client) read(ctx context.Context, replica int, uri string) (string, error) {
-	result, err := c.askOf(ctx, replica, "resources/read", uri, `"uri":"`+uri+`"`)
+// A thought is one as its author sent it and the reply confirmed it, or as a replica shows it.
+type thought struct {
+	Seq, Number int
+	Text        string
+	Request     struct{ Key string }
+}
+
+// read returns the thoughts of a session, once its replica can reach the store.
+func (c *client) read(ctx context.Context, id string) ([]thought, error) {
+	uri := "sequent://sessions/" + id + "/json"
+	result, err := c.ask(ctx, "resources/read", uri, `"uri":"`+uri+`"`)
+	for err != nil && (errors.Is(err, errLost) || strings.Contains(err.Error(), "UNAVAILABLE")) && ctx.Err() == nil {
+		result, err = c.ask(ctx, "resources/read", uri, `"uri":"`+uri+`"`)
+	}
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	var r struct{ Contents []struct{ Text string } }
 	if err := json.Unmarshal(result, &r); err != nil || len(r.Contents) != 1 {
-		return "", fmt.Errorf("%s: got %s (%w)", uri, result, err)
+		return nil, fmt.Errorf("%s: got %s (%w)", uri, result, err)
 	}
-	return r.Contents[0].Text, nil
+	var s struct{ Thoughts []thought }
+	return s.Thoughts, json.Unmarshal([]byte(r.Contents[0].Text), &s)
 }

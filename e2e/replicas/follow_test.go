@@ -4,29 +4,21 @@ package replicas
 
 import (
 	"bufio"
-	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
-	"log/slog"
-	"math/rand/v2"
 	"net/http"
 	"os/exec"
+	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
-	"github.com/sequent-dev/sequent"
-	"github.com/sequent-dev/sequent/e2e/programtest"
 	"github.com/sequent-dev/sequent/internal/pgtest"
-	"github.com/sequent-dev/sequent/store/postgres"
 )
 
-// Three followers see every thought of a session once and in order, while database
-// connections are terminated and the database is restarted: sequent watch, a
-// program that uses the library, and a client that subscribes at another replica.
+// Followers see every thought of a session once and in order, while connections to the database
+// are terminated and the database is restarted: sequent watch, and a client that subscribes at
+// another replica.
 func TestFollowFromAnotherReplica(t *testing.T) {
 	t.Parallel()
 	var own pgtest.Server
@@ -35,66 +27,23 @@ func TestFollowFromAnotherReplica(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	store, program := own.Schema(t), programtest.Build(t)
-	c := newCluster(t, program, store)
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
-	defer cancel()
-	const recorder, elsewhere, count = 0, 1, 300
-	writer := c.client(rand.New(rand.NewPCG(1, 1)), true, "follow")
-	record := func(i int, id string) (r reply) {
-		t.Helper()
-		args := inJSON(arguments{
-			Thought: fmt.Sprint("thought ", i, idea(writer.rng)), Total: count, More: i < count,
-			RequestKey: fmt.Sprint(i), SessionID: id,
-		})
-		for {
-			text, err := writer.callOf(ctx, recorder, "sequentialthinking", args)
-			if errors.Is(err, errUnavailable) && ctx.Err() == nil {
-				continue // until the database has restarted
-			}
-			if err == nil {
-				err = json.Unmarshal([]byte(text), &r)
-			}
-			if err != nil || r.ThoughtNumber != i {
-				t.Fatalf("thought %d: got %s (%v)", i, text, err)
-			}
-			return r
-		}
-	}
-	id := record(1, "").SessionID
-
-	followers := map[string]<-chan int{
-		"watch":     watch(ctx, t, program, store, id),
-		"library":   follow(ctx, t, store, id),
-		"subscribe": c.subscribe(ctx, t, elsewhere, id),
-	}
-	seen := make(map[string]int)
-	// until waits until each follower has seen n thoughts.
-	until := func(n int) {
-		t.Helper()
-		for name, at := range followers {
-			for seen[name] < n {
-				select {
-				case seq, ok := <-at:
-					if !ok || seq != seen[name]+1 {
-						t.Fatalf("%s: got thought %d after thought %d (%v)", name, seq, seen[name], ok)
-					}
-					seen[name] = seq
-				case <-ctx.Done():
-					t.Fatalf("%s: timeout after thought %d of %d", name, seen[name], n)
-				}
-			}
-		}
-	}
-	until(1)
-	for i := 2; i <= count; i++ {
-		wait := i%10 == 0 // otherwise followers lag behind
-		switch i {
+	store := own.Schema(t)
+	l := newLoad(t, store)
+	f := l.follow()
+	f.watch(store)
+	f.subscribe(1)
+	f.seen()
+	const count = 200
+	for n := 1; n < count; n++ {
+		switch n {
 		case count / 4, count / 3:
-			if n := terminate(ctx, t, store); n < 4 {
-				t.Errorf("terminated %d connections, want at least 4", n)
+			if n := valueOf(t, store, `SELECT count(pg_terminate_backend(pid))::text FROM pg_stat_activity
+				WHERE application_name = 'sequent' AND pid <> pg_backend_pid()`); n < "4" {
+				t.Errorf("terminated %s connections, want at least 4", n)
 			}
-			wait = true // no notification arrives for this thought
+			f.record(n)
+			f.seen() // no notification arrives for this thought
+			continue
 		case count / 2:
 			own.Kill(t)
 			own.Start(t)
@@ -102,188 +51,138 @@ func TestFollowFromAnotherReplica(t *testing.T) {
 			own.Shutdown(t)
 			own.Start(t)
 		}
-		record(i, id)
-		if wait {
-			until(i)
+		if f.record(n); n%10 == 0 { // otherwise followers lag behind
+			f.seen()
 		}
 	}
-	until(count)
+	l.end(store)
+	f.seen()
 }
 
-// terminate terminates the database connections of all replicas and followers.
-func terminate(ctx context.Context, t *testing.T, store string) (n int) {
-	t.Helper()
-	conn, err := pgx.Connect(ctx, store)
-	if err != nil {
-		t.Fatal(err)
+// A following is a session that a client records at one replica and followers see.
+type following struct {
+	*load
+	client    *client
+	session   *session
+	count     atomic.Int64 // recorded thoughts
+	followers map[string]*atomic.Int64
+}
+
+func (l *load) follow() *following {
+	l.t.Helper()
+	f := &following{load: l, client: l.client(true, "follow", 0), followers: make(map[string]*atomic.Int64)}
+	f.session = l.begin(f.client)
+	f.count.Store(1)
+	return f
+}
+
+// record records a thought.
+func (f *following) record(n int) {
+	if err := f.think(f.client, f.session, strconv.Itoa(n)); err != nil {
+		f.t.Errorf("the followed session: %v", err)
+		f.cancel()
+		return
 	}
-	defer conn.Close(ctx)
-	if err := conn.QueryRow(ctx, `SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
-		WHERE application_name = 'sequent' AND pid <> pg_backend_pid()`).Scan(&n); err != nil {
-		t.Fatal(err)
+	f.count.Add(1)
+}
+
+// follower returns what a follower calls for each thought that it sees.
+func (f *following) follower(name string) (saw func(seq int)) {
+	last := new(atomic.Int64)
+	f.followers[name] = last
+	return func(seq int) {
+		if !last.CompareAndSwap(int64(seq-1), int64(seq)) {
+			f.t.Errorf("%s: got thought %d after thought %d", name, seq, last.Load())
+		}
 	}
-	return n
+}
+
+// seen waits until each follower has seen all thoughts.
+func (f *following) seen() {
+	f.t.Helper()
+	for name, last := range f.followers {
+		for ; last.Load() < f.count.Load(); time.Sleep(time.Millisecond) {
+			if f.ctx.Err() != nil || f.t.Failed() {
+				f.t.Fatalf("%s: saw %d of %d thoughts", name, last.Load(), f.count.Load())
+			}
+		}
+	}
 }
 
 // watch runs sequent watch.
-func watch(ctx context.Context, t *testing.T, program, store, id string) <-chan int {
-	t.Helper()
-	ctx, cancel := context.WithCancel(ctx)
-	cmd := exec.CommandContext(ctx, program, "watch", id, "--json", "--store", store)
+func (f *following) watch(store string) {
+	f.t.Helper()
+	cmd := exec.CommandContext(f.ctx, f.program, "watch", f.session.id, "--json", "--store", store)
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
 	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
 	if err != nil {
-		t.Fatal(err)
+		f.t.Fatal(err)
 	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	at, ended := make(chan int), make(chan struct{})
-	go func() {
-		defer close(ended)
-		defer close(at)
+	saw := f.follower("watch")
+	f.wgFollow(func() {
 		for lines := bufio.NewScanner(out); lines.Scan(); {
 			var one struct{ Seq int }
 			if err := json.Unmarshal(lines.Bytes(), &one); err != nil {
-				t.Errorf("sequent watch printed %s: %v", lines.Text(), err)
+				f.t.Errorf("sequent watch printed %s: %v", lines.Text(), err)
 			}
-			select {
-			case at <- one.Seq:
-			case <-ctx.Done():
-			}
+			saw(one.Seq)
 		}
-	}()
-	t.Cleanup(func() {
-		cancel()
-		<-ended
-		_ = cmd.Wait() // it was killed
-		if t.Failed() {
-			t.Logf("sequent watch: %s", stderr.String())
+		if _ = cmd.Wait(); f.t.Failed() { // it was killed
+			f.t.Logf("sequent watch: %s", &stderr)
 		}
 	})
-	return at
 }
 
-// follow follows a session with the library.
-func follow(ctx context.Context, t *testing.T, store, id string) <-chan int {
-	t.Helper()
-	s, err := postgres.Open(ctx, postgres.Config{URL: store, Logger: slog.New(slog.DiscardHandler)})
+// subscribe subscribes at a replica, and reads the session after each notification.
+func (f *following) subscribe(replica int) {
+	f.t.Helper()
+	reader := f.cluster.client(false, "follow", replica)
+	uri := "sequent://sessions/" + f.session.id + "/json"
+	if _, err := reader.ask(f.ctx, "resources/subscribe", uri, `"uri":"`+uri+`"`); err != nil {
+		f.t.Fatal(err)
+	}
+	r, err := http.NewRequestWithContext(f.ctx, http.MethodGet, f.url(replica)+"?scope=follow", nil)
 	if err != nil {
-		t.Fatal(err)
+		f.t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	at := make(chan int)
-	go func() {
-		defer close(at)
-		e := sequent.New(sequent.Config{Store: s})
-		w, err := e.Watch(ctx)
-		if err != nil {
-			t.Error(err)
-			return
-		}
-		defer w.Close()
-		w.Add(sequent.Key{ID: sequent.ID(id)})
-		for seen := 0; ctx.Err() == nil; {
-			session, err := e.Session(ctx, sequent.ID(id))
-			if err != nil {
-				if ctx.Err() == nil {
-					t.Errorf("the library: %v", err)
-				}
-				return
-			}
-			for thought := range session.Since(seen) {
-				seen = thought.Seq
-				select {
-				case at <- seen:
-				case <-ctx.Done():
-				}
-			}
-			if _, err := w.Wait(ctx); err != nil && ctx.Err() == nil {
-				t.Errorf("the library: %v", err)
-				return
-			}
-		}
-	}()
-	t.Cleanup(func() {
-		cancel()
-		for range at {
-		}
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return at
-}
-
-// subscribe subscribes to a session at a replica, and reads the session after each
-// notification.
-func (c *cluster) subscribe(ctx context.Context, t *testing.T, replica int, id string) <-chan int {
-	t.Helper()
-	ctx, cancel := context.WithCancel(ctx)
-	reader := c.client(rand.New(rand.NewPCG(2, 2)), false, "follow")
-	uri := "sequent://sessions/" + id + "/json"
-	if _, err := reader.askOf(ctx, replica, "resources/subscribe", uri, `"uri":"`+uri+`"`); err != nil {
-		t.Fatal(err)
-	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, c.url(replica)+"?scope=follow", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Header.Set("Accept", "text/event-stream")
-	r.Header.Set("Mcp-Session-Id", reader.session)
-	r.Header.Set("Mcp-Protocol-Version", "2025-11-25")
+	r.Header = http.Header{"Accept": {"text/event-stream"}, "Mcp-Session-Id": {reader.session}, "Mcp-Protocol-Version": {"2025-11-25"}}
 	res, err := new(http.Client).Do(r)
 	if err != nil || res.StatusCode != http.StatusOK {
-		t.Fatalf("GET of the event stream: got %v, %v", res, err)
+		f.t.Fatalf("GET of the event stream: got %v, %v", res, err)
 	}
-	at := make(chan int)
-	news := make(chan struct{}, 1)
-	news <- struct{}{} // for the thoughts before the subscription
-	go func() {        // notifications during a read are combined
-		defer close(news)
+	saw := f.follower("subscribe")
+	f.wgFollow(func() {
 		defer res.Body.Close()
-		for lines := bufio.NewScanner(res.Body); lines.Scan(); {
-			if strings.Contains(lines.Text(), uri) {
-				select {
-				case news <- struct{}{}:
-				default:
+		seen := 0
+		for lines := bufio.NewScanner(res.Body); ; {
+			thoughts, err := reader.read(f.ctx, f.session.id)
+			if err != nil && f.ctx.Err() == nil {
+				f.t.Errorf("read after a notification: %v", err)
+				f.cancel()
+			}
+			for _, t := range thoughts[min(seen, len(thoughts)):] {
+				saw(t.Seq)
+				seen = t.Seq
+			}
+			for {
+				if !lines.Scan() {
+					return
+				}
+				if strings.Contains(lines.Text(), uri) {
+					break
 				}
 			}
-		}
-	}()
-	go func() {
-		defer close(at)
-		seq := 0
-		for range news {
-			if ctx.Err() != nil {
-				continue
-			}
-			text, err := reader.read(ctx, replica, uri)
-			for err != nil && strings.Contains(err.Error(), "UNAVAILABLE") && ctx.Err() == nil {
-				text, err = reader.read(ctx, replica, uri)
-			}
-			var s struct{ Thoughts []recorded }
-			if err == nil {
-				err = json.Unmarshal([]byte(text), &s)
-			}
-			if err != nil && ctx.Err() == nil {
-				t.Errorf("read after a notification: %v", err)
-				cancel()
-			}
-			for _, thought := range s.Thoughts[min(seq, len(s.Thoughts)):] {
-				select {
-				case at <- thought.Seq:
-					seq = thought.Seq
-				case <-ctx.Done():
-				}
-			}
-		}
-	}()
-	t.Cleanup(func() {
-		cancel()
-		for range at {
 		}
 	})
-	return at
+}
+
+// wgFollow runs a follower, which ends with the context of the load.
+func (f *following) wgFollow(run func()) {
+	done := make(chan struct{})
+	go func() { defer close(done); run() }()
+	f.t.Cleanup(func() { f.cancel(); <-done })
 }

@@ -5,13 +5,12 @@
 package pgtest
 
 import (
-	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"net/url"
 	"os"
 	"os/exec"
+	"os/user"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -33,47 +32,80 @@ type Server struct {
 	// Durable turns fsync on, so that commits survive a loss of power. Only
 	// benchmarks need it: commits survive a kill of the server without it.
 	Durable bool
-	// Settings are lines of postgresql.conf. [Server.Rewind] needs some.
-	Settings string
 
 	mu       sync.Mutex
-	bin      string // directory of initdb and postgres
+	settings string // lines of postgresql.conf
+	bin      string // directory of PostgreSQL's programs
 	dir      string // parent of the data directory and the socket
 	user     *syscall.Credential
-	process  *exec.Cmd // nil while the server is stopped
-	exited   chan error
+	running  bool
 	watchdog *exec.Cmd // stops the server if this process ends without doing so
-	log      bytes.Buffer
 	schemas  atomic.Int64
 }
 
-const howToInstall = "install Debian's package postgresql, or put initdb and postgres into the PATH"
-
-// start starts the server if it is stopped, after creating its directory if
-// necessary. The caller holds mu.
-func (s *Server) start(t testing.TB) {
+// Start starts the server, also again after Kill or Shutdown.
+func (s *Server) Start(t testing.TB) {
 	t.Helper()
-	if s.process != nil {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.running {
 		return
 	}
 	if s.dir == "" {
-		if s.bin = programs(); s.bin == "" {
-			needtest.Missing(t, "PostgreSQL is not installed", howToInstall)
-		}
-		if err := s.init(); err != nil {
+		s.create(t)
+		settings := fmt.Sprintf("%s\nlisten_addresses = ''\nfsync = %t\nmax_connections = 300\nshared_buffers = 256MB\nunix_socket_permissions = 0777\n",
+			s.settings, s.Durable)
+		err := s.run("initdb", "-D", s.data(), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "-N")
+		if err = errors.Join(err, appendFile(filepath.Join(s.data(), "postgresql.conf"), settings)); err != nil {
 			t.Fatalf("creating a database: %v", err)
 		}
 	}
-	if err := s.run(); err != nil {
-		t.Fatalf("starting PostgreSQL: %v\n%s", err, s.log.String())
+	log := filepath.Join(s.dir, "log")
+	if err := s.run("pg_ctl", "-D", s.data(), "-w", "-l", log, "-o", "-k "+s.dir, "start"); err != nil {
+		text, _ := os.ReadFile(log)
+		t.Fatalf("starting PostgreSQL: %v\n%s", err, text)
+	}
+	s.running = true
+}
+
+// create finds PostgreSQL, creates the server's directory and starts the watchdog. It waits for
+// the end of this process, on a pipe that the kernel then closes.
+func (s *Server) create(t testing.TB) {
+	t.Helper()
+	if s.bin = programs(); s.bin == "" {
+		needtest.Missing(t, "PostgreSQL is not installed", "install Debian's package postgresql, or put initdb and postgres into the PATH")
+	}
+	var err error
+	if s.dir, err = os.MkdirTemp("", "pgtest"); err != nil {
+		t.Fatal(err)
+	}
+	if os.Getuid() == 0 { // PostgreSQL refuses to run as root
+		if s.user, err = unprivileged(); err == nil {
+			err = os.Chown(s.dir, int(s.user.Uid), int(s.user.Gid))
+		}
+	}
+	s.watchdog = watchdog(`kill -QUIT $(head -n 1 "$0/data/postmaster.pid"); sleep 1; rm -rf "$0"`, s.dir)
+	if _, failed := s.watchdog.StdinPipe(); err != nil || failed != nil {
+		t.Fatal(err, failed)
+	}
+	if err := s.watchdog.Start(); err != nil {
+		t.Fatal(err)
 	}
 }
 
-// programs returns the directory of initdb and postgres: the first in the PATH,
+// watchdog returns a shell that runs a script when this process has ended. A signal to this
+// process's group does not reach it.
+func watchdog(script string, args ...string) *exec.Cmd {
+	cmd := exec.Command("sh", append([]string{"-c", "read -r _; " + script}, args...)...)
+	cmd.Dir, cmd.SysProcAttr = "/", &syscall.SysProcAttr{Setpgid: true}
+	return cmd
+}
+
+// programs returns the directory of PostgreSQL's programs: that of the first initdb in the PATH,
 // else the newest version that Debian's packages have installed, else "".
 func programs() string {
 	if path, err := exec.LookPath("initdb"); err == nil {
-		if _, err := exec.LookPath("postgres"); err == nil {
+		if path, err = filepath.EvalSymlinks(path); err == nil {
 			return filepath.Dir(path)
 		}
 	}
@@ -88,17 +120,18 @@ func programs() string {
 	return filepath.Dir(slices.MaxFunc(all, func(a, b string) int { return version(a) - version(b) }))
 }
 
-// init creates the server's directory and an empty database.
-func (s *Server) init() error {
-	if err := s.makeDir(); err != nil {
-		return err
+// unprivileged returns a user other than root for the server to run as.
+func unprivileged() (*syscall.Credential, error) {
+	for _, name := range []string{"postgres", "nobody"} {
+		u, err := user.Lookup(name)
+		if err != nil {
+			continue
+		}
+		uid, err1 := strconv.ParseUint(u.Uid, 10, 32)
+		gid, err2 := strconv.ParseUint(u.Gid, 10, 32)
+		return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, errors.Join(err1, err2)
 	}
-	out, err := s.command("initdb", "-D", s.data(), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "-N").CombinedOutput()
-	if err != nil {
-		return fmt.Errorf("initdb: %w\n%s", err, out)
-	}
-	// In a file, for programs that start the server themselves, such as pg_rewind.
-	return appendFile(filepath.Join(s.data(), "postgresql.conf"), "\n"+s.Settings+"\n")
+	return nil, errors.New("PostgreSQL does not run as root, and the users postgres and nobody do not exist")
 }
 
 func appendFile(path, text string) error {
@@ -110,89 +143,28 @@ func appendFile(path, text string) error {
 	return errors.Join(err, file.Close())
 }
 
-func (s *Server) makeDir() error {
-	var err error
-	if s.dir, err = os.MkdirTemp("", "pgtest"); err != nil {
-		return err
-	}
-	if os.Getuid() == 0 { // PostgreSQL refuses to run as root
-		if s.user, err = unprivileged(); err != nil {
-			return err
-		}
-		if err := os.Chown(s.dir, int(s.user.Uid), int(s.user.Gid)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 func (s *Server) data() string { return filepath.Join(s.dir, "data") }
 
-func (s *Server) command(name string, args ...string) *exec.Cmd {
+// run runs a program of PostgreSQL as the server's user.
+func (s *Server) run(name string, args ...string) error {
 	cmd := exec.Command(filepath.Join(s.bin, name), args...)
 	cmd.Dir = s.dir
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C", "TZ=UTC"}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: s.user}
-	return cmd
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w\n%s", name, err, out)
+	}
+	return nil
 }
 
-// run starts the server and waits until it accepts connections.
-func (s *Server) run() error {
-	fsync := "off"
-	if s.Durable {
-		fsync = "on"
+// URL returns the URL of a schema on the server. With further servers it is that of the one that
+// accepts writes.
+func (s *Server) URL(schema string, others ...*Server) string {
+	q := url.Values{"host": {s.dir}, "search_path": {schema}, "sslmode": {"disable"}}
+	for _, o := range others {
+		q.Set("host", q.Get("host")+","+o.dir)
+		q.Set("target_session_attrs", "read-write")
 	}
-	s.log.Reset()
-	args := []string{
-		"-D", s.data(), "-k", s.dir, "-c", "listen_addresses=",
-		"-c", "fsync=" + fsync, "-c", "max_connections=300", "-c", "shared_buffers=256MB", "-c", "unix_socket_permissions=0777",
-	}
-	cmd := s.command("postgres", args...)
-	cmd.Stdout, cmd.Stderr = &s.log, &s.log
-	if err := cmd.Start(); err != nil {
-		return err
-	}
-	exited := make(chan error, 1)
-	go func() { exited <- cmd.Wait() }()
-	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
-		select {
-		case err := <-exited:
-			return fmt.Errorf("the server exited: %w", err)
-		default:
-		}
-		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-		conn, err := pgx.Connect(ctx, s.url("public"))
-		if err == nil {
-			err = conn.Close(ctx)
-		}
-		cancel()
-		if err == nil {
-			s.process, s.exited = cmd, exited
-			return s.startWatchdog()
-		}
-	}
-	err := cmd.Process.Kill()
-	return errors.Join(errors.New("the server accepted no connection within 30 seconds"), err, <-exited)
-}
-
-// startWatchdog starts a process that waits for the end of this one, on a pipe
-// that the kernel then closes, and kills the server.
-func (s *Server) startWatchdog() error {
-	s.watchdog = exec.Command("sh", "-c", `read -r _; kill -QUIT "$0"; while kill -0 "$0" 2>/dev/null; do sleep 0.1; done; rm -rf "$1"`,
-		strconv.Itoa(s.process.Process.Pid), s.dir)
-	s.watchdog.Dir = "/"
-	if _, err := s.watchdog.StdinPipe(); err != nil {
-		return err
-	}
-	return s.watchdog.Start()
-}
-
-func (s *Server) url(schema string) string {
-	return address(url.Values{"host": {s.dir}, "search_path": {schema}})
-}
-
-func address(q url.Values) string {
-	q.Set("sslmode", "disable")
 	return (&url.URL{Scheme: "postgres", User: url.User("postgres"), Path: "/postgres", RawQuery: q.Encode()}).String()
 }
 
@@ -200,83 +172,97 @@ func address(q url.Values) string {
 // server if necessary.
 func (s *Server) Schema(t testing.TB) string {
 	t.Helper()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.start(t)
+	s.Start(t)
 	name := fmt.Sprintf("test%d", s.schemas.Add(1))
-	conn, err := pgx.Connect(t.Context(), s.url("public"))
+	value(t, s.URL("public"), "CREATE SCHEMA "+name)
+	return s.URL(name)
+}
+
+// value returns the result of a statement, a text, or "" if it has none.
+func value(t testing.TB, address, statement string, args ...any) (v string) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), address)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = conn.Exec(t.Context(), "CREATE SCHEMA "+name)
-	if err := errors.Join(err, conn.Close(t.Context())); err != nil {
+	defer conn.Close(t.Context())
+	rows, err := conn.Query(t.Context(), statement, args...)
+	if err != nil {
 		t.Fatal(err)
 	}
-	return s.url(name)
+	all, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		t.Fatalf("%s: %v", statement, err)
+	}
+	return strings.Join(all, " ")
+}
+
+// await waits until a query returns true.
+func await(t testing.TB, address, query string, args ...any) {
+	t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); value(t, address, query, args...) != "true"; time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("waited 30 s for %s", query)
+		}
+	}
 }
 
 // Kill stops the server like a crash (PostgreSQL's immediate shutdown).
 func (s *Server) Kill(t testing.TB) {
 	t.Helper()
-	s.signal(t, syscall.SIGQUIT)
-}
-
-// Crash kills the server with SIGKILL. The processes of its connections end when they
-// notice it; Crash waits for them.
-func (s *Server) Crash(t testing.TB) {
-	t.Helper()
-	s.signal(t, syscall.SIGKILL)
+	s.stop(t, "immediate")
 }
 
 // Shutdown disconnects all clients and stops the server (PostgreSQL's fast
 // shutdown).
 func (s *Server) Shutdown(t testing.TB) {
 	t.Helper()
-	s.signal(t, syscall.SIGINT)
+	s.stop(t, "fast")
 }
 
-// Start starts the server again after Kill or Shutdown.
-func (s *Server) Start(t testing.TB) {
+func (s *Server) stop(t testing.TB, mode string) {
 	t.Helper()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.start(t)
-}
-
-func (s *Server) signal(t testing.TB, sig syscall.Signal) {
-	t.Helper()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err := s.stop(sig); err != nil && !strings.Contains(err.Error(), "exit status") && sig != syscall.SIGKILL {
+	if err := s.run("pg_ctl", "-D", s.data(), "-w", "-m", mode, "stop"); err != nil {
 		t.Fatalf("stopping PostgreSQL: %v", err)
 	}
+	s.running = false
 }
 
-// stop sends sig and waits for the server to exit. The caller holds mu.
-func (s *Server) stop(sig syscall.Signal) error {
-	if s.process == nil {
-		return nil
+// Crash kills the server with SIGKILL. The processes of its connections end when they
+// notice it. The server cannot be started again.
+func (s *Server) Crash(t testing.TB) {
+	t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	text, err := os.ReadFile(filepath.Join(s.data(), "postmaster.pid"))
+	if err != nil {
+		t.Fatal(err)
 	}
-	if err := s.watchdog.Process.Kill(); err != nil {
-		return err
+	line, _, _ := strings.Cut(string(text), "\n")
+	pid, err := strconv.Atoi(line)
+	if err == nil {
+		err = syscall.Kill(pid, syscall.SIGKILL)
 	}
-	_ = s.watchdog.Wait() // always "signal: killed"
-	if err := s.process.Process.Signal(sig); err != nil {
-		return err
+	if err != nil {
+		t.Fatal(err)
 	}
-	s.process = nil
-	return <-s.exited
+	s.running = false
 }
 
 // Stop stops the server, if it is running, and removes its directory. The next
 // use starts it again with an empty database.
-func (s *Server) Stop() error {
+func (s *Server) Stop() (err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	err := s.stop(syscall.SIGINT)
-	if s.dir != "" {
-		err = errors.Join(err, os.RemoveAll(s.dir))
-		s.dir = ""
+	if s.running {
+		err = s.run("pg_ctl", "-D", s.data(), "-w", "-m", "fast", "stop")
 	}
+	if s.watchdog != nil {
+		err = errors.Join(err, s.watchdog.Process.Kill(), os.RemoveAll(s.dir))
+		_ = s.watchdog.Wait() // always "signal: killed"
+	}
+	s.running, s.watchdog, s.dir = false, nil, ""
 	return err
 }
