@@ -23,9 +23,10 @@ import (
 type Config struct {
 	Model llm.Model   // required
 	Tools []tool.Tool // tools that the model may call; duplicate names get a numeric suffix
-	// Messages is the conversation so far. It ends with the message that the model
-	// shall answer, or with calls that have no results; Run makes these first.
+	// Messages is the conversation before the run. It ends with the message that the
+	// model shall answer.
 	Messages []llm.Message
+	Progress Progress // where to resume; the zero Progress begins the run
 
 	// MaxSteps is the maximum number of answers of the model; 0 means 20. The first
 	// answer whose calls were all refused does not count, and its number is used again.
@@ -33,9 +34,18 @@ type Config struct {
 	// TokenBudget limits the total usage of the run, in tokens as the provider
 	// counts them. The answer that exceeds it is the last one. 0 means no limit.
 	TokenBudget int
-	FirstStep   int       // number of the first step of a resumed run; 0 means 1
-	Used        llm.Usage // usage before the first step
+}
 
+// A Progress is the state of a run after an event. Run never changes the slice of a
+// Progress that it has yielded.
+type Progress struct {
+	Messages []llm.Message `json:"messages,omitempty"` // answers and results, after Config.Messages
+	Step     int           `json:"step,omitzero"`      // answers that count
+	Spared   bool          `json:"spared,omitzero"`    // an answer did not count
+	// Begun is the id of a call that began and has no result, if it may have effects.
+	// A resumed run does not repeat it: the model is told and must decide.
+	Begun string    `json:"begun,omitzero"`
+	Usage llm.Usage `json:"usage"`
 }
 
 // The limits of a run, unless its Config has others.
@@ -45,24 +55,18 @@ const (
 	maxResult       = 32 << 10 // bytes of a tool's result that the model receives; a note replaces the rest
 )
 
-// An Event is an event of a run. Besides Step, exactly one field is set.
+// An Event is an event of a run. Besides Step and Progress, exactly one field is set.
 type Event struct {
 	Step      int            // number of the step, from 1
+	Progress  Progress       // state of the run after an Answer, Calling, Called or Done
 	Text      string         // the next piece of an answer
 	Reasoning string         // the next piece of the reasoning before an answer
 	Writing   *llm.CallPiece // the next piece of a tool call that the model is writing
 	Retry     *llm.Retry     // the request is retried; discard the pieces of this step
 	Answer    *llm.Response  // the model answered
-	Calling   *Calling       // a tool call begins
+	Calling   *llm.Call      // a tool call begins
 	Called    *Called        // a tool call ended
 	Done      *Outcome       // the run ended; the last event
-}
-
-// A Calling is a tool call that begins.
-type Calling struct {
-	Call llm.Call
-	// Repeatable reports whether the tool is read-only or idempotent.
-	Repeatable bool
 }
 
 // A Called is a tool call that ended.
@@ -90,11 +94,8 @@ const (
 
 // An Outcome is the result of a run.
 type Outcome struct {
-	Reason   Reason
-	Text     string        // text of the last answer; may be empty
-	Steps    int           // number of the last step
-	Usage    llm.Usage     // total usage, Config.Used included
-	Messages []llm.Message // the whole conversation
+	Reason Reason
+	Text   string // text of the last answer; may be empty
 }
 
 // Run runs an agent and yields its events. Only the last event has Done set. An
@@ -112,11 +113,8 @@ func Run(ctx context.Context, cfg Config) iter.Seq2[Event, error] {
 		panic("agent: Config needs a Model")
 	}
 	return func(yield func(Event, error) bool) {
-		r := &run{
-			Config: cfg, yield: yield, tools: newToolbox(cfg.Tools),
-			messages: slices.Clone(cfg.Messages), usage: cfg.Used,
-			maxSteps: cmp.Or(cfg.MaxSteps, defaultMaxSteps), step: max(cfg.FirstStep, 1),
-		}
+		r := &run{Config: cfg, yield: yield, tools: newToolbox(cfg.Tools)}
+		r.MaxSteps, r.Progress.Step = cmp.Or(cfg.MaxSteps, defaultMaxSteps), max(cfg.Progress.Step, 0)
 		if err := r.run(ctx); err != nil && !r.stopped {
 			yield(Event{Step: r.step}, err)
 		}
@@ -125,136 +123,98 @@ func Run(ctx context.Context, cfg Config) iter.Seq2[Event, error] {
 
 type run struct {
 	Config
-	yield    func(Event, error) bool
-	stopped  bool // the caller broke out of the loop
-	tools    *toolbox
-	messages []llm.Message
-	usage    llm.Usage
-	maxSteps int
-	step     int
-	spared   bool // an answer did not count
+	yield   func(Event, error) bool
+	stopped bool // the caller broke out of the loop
+	tools   *toolbox
+	step    int      // of the events
+	stop    llm.Stop // of the last answer; empty if another run received it
 }
 
 // emit yields an event and reports whether to continue.
 func (r *run) emit(e Event) bool {
-	e.Step = r.step
+	e.Step, e.Progress = r.step, r.Progress
 	r.stopped = r.stopped || !r.yield(e, nil)
 	return !r.stopped
 }
 
-// run returns nil also if the caller breaks out of the loop.
-func (r *run) run(ctx context.Context) error {
-	if calls := unanswered(r.messages); len(calls) > 0 {
-		r.step = max(r.step-1, 1)
-		if _, err := r.call(ctx, calls); err != nil || r.stopped {
-			return err
-		}
-		r.step++
-	}
-	refused, latest := refusedAnswers(r.messages)
-	if r.spared = refused > 0; refused == 1 && latest {
-		r.step = max(r.step-1, 1)
-	}
-	text := "" // of the last answer
-	for ; r.step <= r.maxSteps; r.step++ {
-		if r.TokenBudget > 0 && r.usage.Total() >= r.TokenBudget {
-			return r.done(OutOfTokens, text)
-		}
-		answer, err := r.ask(ctx)
-		if err != nil || r.stopped {
-			return err
-		}
-		r.usage = r.usage.Plus(answer.Usage)
-		r.messages = append(r.messages, answer.Message)
-		text = answer.Message.Text
-		if !r.emit(Event{Answer: &answer}) {
-			return nil
-		}
-		if len(answer.Message.Calls) == 0 {
-			if answer.Stop == llm.StopLength {
-				return r.done(CutOff, text)
-			}
-			return r.done(Answered, text)
-		}
-		results, err := r.call(ctx, answer.Message.Calls)
-		if err != nil || r.stopped {
-			return err
-		}
-		if !r.spared && allRefused(results) {
-			r.spared = true
-			r.step--
+// run does what the progress says, until the run is done. It returns nil also if the caller
+// breaks out of the loop.
+func (r *run) run(ctx context.Context) (err error) {
+	for p := &r.Progress; err == nil && !r.stopped; {
+		r.step = max(p.Step, 1)
+		answer, results := p.latest()
+		calls := unanswered(answer, results)
+		switch {
+		case len(calls) > 0:
+			err = r.call(ctx, calls)
+		case answer.Role == llm.Assistant && len(results) == 0 && r.stop == llm.StopLength:
+			return r.done(CutOff, answer.Text)
+		case answer.Role == llm.Assistant && len(results) == 0:
+			return r.done(Answered, answer.Text)
+		case p.Step >= r.MaxSteps:
+			return r.done(OutOfSteps, answer.Text)
+		case r.TokenBudget > 0 && p.Usage.Total() >= r.TokenBudget:
+			return r.done(OutOfTokens, answer.Text)
+		default:
+			r.step = p.Step + 1
+			err = r.ask(ctx)
 		}
 	}
-	r.step = max(r.step-1, 1)
-	return r.done(OutOfSteps, text)
+	return err
 }
 
 func (r *run) done(reason Reason, text string) error {
-	r.emit(Event{Done: &Outcome{
-		Reason: reason, Text: text, Steps: r.step, Usage: r.usage, Messages: r.messages,
-	}})
+	r.emit(Event{Done: &Outcome{reason, text}})
 	return nil
 }
 
 // ask requests the next answer.
-func (r *run) ask(ctx context.Context) (llm.Response, error) {
-	q := llm.Request{Messages: r.messages, Tools: r.tools.offered}
-	if r.step == r.maxSteps && len(q.Tools) > 0 {
+func (r *run) ask(ctx context.Context) error {
+	p := &r.Progress
+	q := llm.Request{Messages: slices.Concat(r.Messages, p.Messages), Tools: r.tools.offered}
+	if r.step == r.MaxSteps && len(q.Tools) > 0 {
 		q.NoCalls = true
-		q.Messages = append(slices.Clip(q.Messages), llm.Message{ // for providers that ignore NoCalls
+		q.Messages = append(q.Messages, llm.Message{ // for providers that ignore NoCalls
 			Role: llm.User, Text: "This is the last step. Call no tools: answer now, with what you have.",
 		})
 	}
 	for e, err := range r.Model.Stream(ctx, q) {
 		switch {
 		case err != nil:
-			return llm.Response{}, err
+			return err
 		case e.Response != nil:
-			return *e.Response, nil
+			m := e.Response.Message
+			m.Reasoning = "" // not sent back
+			p.add(m)
+			p.Step, p.Usage, r.stop = r.step, p.Usage.Plus(e.Response.Usage), e.Response.Stop
+			r.emit(Event{Answer: e.Response})
+			return nil
 		case !r.emit(Event{Text: e.Text, Reasoning: e.Reasoning, Writing: e.Call, Retry: e.Retry}):
-			return llm.Response{}, nil
+			return nil
 		}
 	}
-	return llm.Response{}, fmt.Errorf("agent: the stream of model %s ended without a response", r.Model.Name())
+	return fmt.Errorf("agent: the stream of model %s ended without a response", r.Model.Name())
 }
 
-func allRefused(results []Called) bool {
-	return !slices.ContainsFunc(results, func(c Called) bool { return c.Refusal == "" })
-}
+// add adds a message, to a slice that the events before do not share.
+func (p *Progress) add(m llm.Message) { p.Messages = append(slices.Clip(p.Messages), m) }
 
-// refusedAnswers returns the number of answers in a conversation whose calls were all
-// refused, and whether the latest answer is one.
-func refusedAnswers(messages []llm.Message) (n int, latest bool) {
-	for i, m := range messages {
-		if m.Role != llm.Assistant {
-			continue
-		}
-		latest = len(m.Calls) > 0
-		for _, result := range messages[i+1:] {
-			if result.Role != llm.Result {
-				break
-			}
-			latest = latest && result.Refusal != ""
-		}
-		if latest {
-			n++
-		}
-	}
-	return n, latest
-}
-
-// unanswered returns the calls at the end of a conversation that have no results.
-func unanswered(messages []llm.Message) []llm.Call {
-	i := len(messages) - 1
-	for i >= 0 && messages[i].Role == llm.Result {
+// latest returns the last answer and its results. Without an answer it returns a zero message.
+func (p *Progress) latest() (answer llm.Message, results []llm.Message) {
+	i := len(p.Messages)
+	for i > 0 && p.Messages[i-1].Role == llm.Result {
 		i--
 	}
-	if i < 0 {
-		return nil
+	if i > 0 {
+		answer = p.Messages[i-1]
 	}
-	var calls []llm.Call
-	for _, c := range messages[i].Calls {
-		if !slices.ContainsFunc(messages[i+1:], func(m llm.Message) bool { return m.CallID == c.ID }) {
+	return answer, p.Messages[i:]
+}
+
+// unanswered returns the calls of an answer that have no results.
+func unanswered(answer llm.Message, results []llm.Message) (calls []llm.Call) {
+	for _, c := range answer.Calls {
+		if !slices.ContainsFunc(results, func(m llm.Message) bool { return m.CallID == c.ID }) {
 			calls = append(calls, c)
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -17,6 +19,13 @@ import (
 	"github.com/sequent-dev/sequent/tool"
 )
 
+type callFunc = func(context.Context, tool.Call) (tool.Reply, error)
+
+func newTool(name string, a tool.Annotations, call callFunc) tool.Tool {
+	schema := json.RawMessage(`{"type":"object"}`)
+	return tool.Tool{Spec: tool.Spec{Name: name, Description: "It is " + name + ".", InputSchema: schema, Annotations: a}, Call: call}
+}
+
 // echo returns a tool that replies with its arguments.
 func echo(name string) tool.Tool {
 	return newTool(name, tool.Annotations{}, func(_ context.Context, c tool.Call) (tool.Reply, error) {
@@ -24,9 +33,9 @@ func echo(name string) tool.Tool {
 	})
 }
 
-// picky returns a tool that needs two arguments and names the first one that is missing.
-func picky() tool.Tool {
-	t := newTool("pick", tool.Annotations{}, func(_ context.Context, c tool.Call) (tool.Reply, error) {
+// tools returns tools that echo, that need two arguments, and that fail.
+func tools() []tool.Tool {
+	pick := newTool("pick", tool.Annotations{}, func(_ context.Context, c tool.Call) (tool.Reply, error) {
 		for _, name := range []string{"n", "of"} {
 			if !strings.Contains(string(c.Args), `"`+name+`"`) {
 				return tool.Reply{Text: name + " is not there", Failed: true}, nil
@@ -34,53 +43,44 @@ func picky() tool.Tool {
 		}
 		return tool.Reply{Text: "ok"}, nil
 	})
-	t.InputSchema = json.RawMessage(`{"type":"object","required":["n","of"]}`)
-	return t
-}
-
-func newTool(name string, a tool.Annotations, call func(context.Context, tool.Call) (tool.Reply, error)) tool.Tool {
-	return tool.Tool{
-		Spec: tool.Spec{Name: name, Description: "It is " + name + ".", InputSchema: json.RawMessage(`{"type":"object"}`), Annotations: a},
-		Call: call,
-	}
+	pick.InputSchema = json.RawMessage(`{"type":"object","required":["n","of"]}`)
+	return []tool.Tool{echo("look"), pick, newTool("fail", tool.Annotations{}, func(context.Context, tool.Call) (tool.Reply, error) {
+		return tool.Reply{}, errors.New("/home/me/secret: permission denied")
+	}), newTool("refuse", tool.Annotations{}, func(context.Context, tool.Call) (tool.Reply, error) {
+		return tool.Reply{}, &tool.ProtocolError{Code: -32602, Message: "Invalid params", Data: json.RawMessage(`"a is missing"`)}
+	})}
 }
 
 func question() []llm.Message { return []llm.Message{{Role: llm.User, Text: "?"}} }
 
 // run runs an agent to its end and returns one line per event.
-func run(ctx context.Context, cfg agent.Config) (events []string, last *agent.Outcome, err error) {
-	if cfg.Messages == nil {
-		cfg.Messages = question()
-	}
+func run(ctx context.Context, cfg agent.Config) (events []string, last agent.Event, err error) {
+	cfg.Messages = question()
 	for e, err := range agent.Run(ctx, cfg) {
 		if err != nil {
-			return events, nil, err
+			return events, e, err
 		}
 		what := ""
 		switch {
-		case e.Text != "" || e.Reasoning != "" || e.Writing != nil:
-			continue
-		case e.Retry != nil:
-			what = "retry"
 		case e.Answer != nil:
 			what = "answer " + e.Answer.Message.Text
 		case e.Calling != nil:
-			what = "calling " + e.Calling.Call.Name
+			what = "calling " + e.Calling.Name
 		case e.Called != nil:
-			what = fmt.Sprintf("called %s %v %s", e.Called.Call.Name, e.Called.Reply.Failed, e.Called.Text)
-			if strings.HasSuffix(e.Called.Refusal, "missing") {
-				what = fmt.Sprintf("called %s %v [%s] %s", e.Called.Call.Name, e.Called.Reply.Failed, e.Called.Refusal, e.Called.Text)
-			}
+			what = fmt.Sprintf("called %v [%s] %s", e.Called.Reply.Failed, e.Called.Refusal, e.Called.Text)
 		case e.Done != nil:
 			what = fmt.Sprintf("%s %s", e.Done.Reason, e.Done.Text)
-			last = e.Done
+		default:
+			continue
 		}
+		last = e
 		events = append(events, fmt.Sprintf("%d %s", e.Step, strings.TrimSpace(what)))
 	}
 	return events, last, nil
 }
 
 func TestRun(t *testing.T) {
+	call := llmtest.CallOf
 	tests := []struct {
 		name   string
 		cfg    agent.Config
@@ -88,65 +88,68 @@ func TestRun(t *testing.T) {
 		want   []string
 	}{
 		{"an answer", agent.Config{}, []llmtest.Turn{llmtest.Say("42")}, []string{"1 answer 42", "1 answered 42"}},
-		{"a call", agent.Config{Tools: []tool.Tool{echo("look")}}, []llmtest.Turn{llmtest.CallOf("look", `{"a":1}`), llmtest.Say("1")}, []string{
-			"1 answer", "1 calling look", `1 called look false {"a":1}`, "2 answer 1", "2 answered 1",
+		{"a call", agent.Config{}, []llmtest.Turn{call("look", `{"a":1}`), llmtest.Say("1")}, []string{
+			"1 answer", "1 calling look", `1 called false [] {"a":1}`, "2 answer 1", "2 answered 1",
 		}},
-		{"an unknown tool", agent.Config{Tools: []tool.Tool{echo("look"), echo("see")}}, []llmtest.Turn{llmtest.CallOf("lok", `{}`), llmtest.Say("sorry")}, []string{
-			"1 answer", "1 calling lok", `1 called lok true There is no tool "lok". The tools are: look, see.`, "1 answer sorry", "1 answered sorry",
+		{"an unknown tool", agent.Config{}, []llmtest.Turn{call("lok", `{}`), llmtest.Say("sorry")}, []string{
+			"1 answer", "1 calling lok", `1 called true [no tool "lok"] There is no tool "lok". The tools are: look, pick, fail, refuse.`,
+			"1 answer sorry", "1 answered sorry",
 		}},
-		{"no tools", agent.Config{}, []llmtest.Turn{llmtest.CallOf("look", `{}`), llmtest.Say("sorry")}, []string{
-			"1 answer", "1 calling look", `1 called look true There is no tool "look". The tools are: none.`, "1 answer sorry", "1 answered sorry",
+		{"no tools", agent.Config{Tools: []tool.Tool{}}, []llmtest.Turn{call("look", `{}`), llmtest.Say("sorry")}, []string{
+			"1 answer", "1 calling look", `1 called true [no tool "look"] There is no tool "look". The tools are: none.`,
+			"1 answer sorry", "1 answered sorry",
 		}},
-		{"arguments", agent.Config{Tools: []tool.Tool{echo("look")}}, []llmtest.Turn{
-			{Calls: []llm.Call{{Name: "look", Args: ""}, {Name: "look", Args: `"{\"a\": 1}"`}, {Name: "look", Args: `{"a":`}, {Name: "look", Args: `[1]`}}}, llmtest.Say("ok"),
-		}, []string{
+		{"arguments", agent.Config{}, []llmtest.Turn{{Calls: []llm.Call{
+			{Name: "look", Args: ""}, {Name: "look", Args: `"{\"a\": 1}"`}, {Name: "look", Args: `{"a":`}, {Name: "look", Args: `[1]`},
+		}}, llmtest.Say("ok")}, []string{
 			"1 answer",
-			"1 calling look", "1 called look false {}",
-			"1 calling look", `1 called look false {"a": 1}`,
-			"1 calling look", "1 called look true look was not called: the arguments are not valid JSON (unexpected end of JSON input); they must be a JSON object.",
-			"1 calling look", "1 called look true look was not called: the arguments are [1]; they must be a JSON object.",
+			"1 calling look", "1 called false [] {}",
+			"1 calling look", `1 called false [] {"a": 1}`,
+			"1 calling look", "1 called true [arguments that are not a JSON object] look was not called: the arguments are not valid JSON " +
+				"(unexpected end of JSON input); they must be a JSON object.",
+			"1 calling look", "1 called true [arguments that are not a JSON object] look was not called: the arguments are [1]; " +
+				"they must be a JSON object.",
 			"2 answer ok", "2 answered ok",
 		}},
-		{"refused calls cost no step once", agent.Config{Tools: []tool.Tool{picky()}, MaxSteps: 2}, []llmtest.Turn{
-			llmtest.CallOf("pick", `{"n":1}`), llmtest.CallOf("pick", `{}`), llmtest.CallOf("pick", `{"n":1,"of":"2"}`),
+		{"refused calls cost no step once", agent.Config{MaxSteps: 2}, []llmtest.Turn{
+			call("pick", `{"n":1}`), call("pick", `{}`), call("pick", `{"n":1,"of":"2"}`),
 		}, []string{
-			"1 answer", "1 calling pick", "1 called pick true [of missing] of is not there\nMissing arguments: of.",
-			"1 answer", "1 calling pick", "1 called pick true [n, of missing] n is not there\nMissing arguments: n, of.",
-			"2 answer", "2 calling pick", "2 called pick false ok", "2 out_of_steps",
+			"1 answer", "1 calling pick", "1 called true [of missing] of is not there\nMissing arguments: of.",
+			"1 answer", "1 calling pick", "1 called true [n, of missing] n is not there\nMissing arguments: n, of.",
+			"2 answer", "2 calling pick", "2 called false [] ok", "2 out_of_steps",
 		}},
-		{"too many steps", agent.Config{Tools: []tool.Tool{echo("look")}, MaxSteps: 2}, []llmtest.Turn{llmtest.CallOf("look", `{}`), llmtest.CallOf("look", `{}`)}, []string{
-			"1 answer", "1 calling look", "1 called look false {}", "2 answer", "2 calling look", "2 called look false {}", "2 out_of_steps",
-		}},
-		{"too many tokens", agent.Config{Tools: []tool.Tool{echo("look")}, TokenBudget: 30}, []llmtest.Turn{llmtest.CallOf("look", `{}`), llmtest.CallOf("look", `{}`)}, []string{
-			"1 answer", "1 calling look", "1 called look false {}", "2 answer", "2 calling look", "2 called look false {}", "3 out_of_tokens",
+		{"too many tokens", agent.Config{TokenBudget: 30}, []llmtest.Turn{call("look", `{}`), call("look", `{}`)}, []string{
+			"1 answer", "1 calling look", "1 called false [] {}", "2 answer", "2 calling look", "2 called false [] {}", "2 out_of_tokens",
 		}},
 		{"an answer cut off", agent.Config{}, []llmtest.Turn{{Text: "It is", Stop: llm.StopLength}}, []string{"1 answer It is", "1 cut_off It is"}},
-		{"a long result", agent.Config{Tools: []tool.Tool{echo("look")}}, []llmtest.Turn{llmtest.CallOf("look", `{"a":"x`+strings.Repeat("ä", 16390)+`"}`), llmtest.Say("ok")}, []string{
-			"1 answer", "1 calling look", `1 called look false {"a":"x` + strings.Repeat("ä", 16380) + "\n[22 more bytes are left out]", "2 answer ok", "2 answered ok",
+		{"a long result", agent.Config{}, []llmtest.Turn{call("look", `{"a":"x`+strings.Repeat("ä", 16390)+`"}`), llmtest.Say("ok")}, []string{
+			"1 answer", "1 calling look", `1 called false [] {"a":"x` + strings.Repeat("ä", 16380) + "\n[22 more bytes are left out]",
+			"2 answer ok", "2 answered ok",
 		}},
-		{"a tool that fails", agent.Config{Tools: []tool.Tool{newTool("look", tool.Annotations{}, func(context.Context, tool.Call) (tool.Reply, error) {
-			return tool.Reply{}, errors.New("/home/me/secret: permission denied")
-		})}}, []llmtest.Turn{llmtest.CallOf("look", `{}`), llmtest.Say("ok")}, []string{
-			"1 answer", "1 calling look", "1 called look true look failed, for no reason that you can do anything about.", "2 answer ok", "2 answered ok",
+		{"a tool that fails", agent.Config{}, []llmtest.Turn{call("fail", `{}`), llmtest.Say("ok")}, []string{
+			"1 answer", "1 calling fail", "1 called true [] fail failed, for no reason that you can do anything about.",
+			"2 answer ok", "2 answered ok",
 		}},
-		{"a protocol error", agent.Config{Tools: []tool.Tool{newTool("look", tool.Annotations{}, func(context.Context, tool.Call) (tool.Reply, error) {
-			return tool.Reply{}, &tool.ProtocolError{Code: -32602, Message: "Invalid params", Data: json.RawMessage(`"a is missing"`)}
-		})}}, []llmtest.Turn{llmtest.CallOf("look", `{}`), llmtest.Say("ok")}, []string{
-			"1 answer", "1 calling look", `1 called look true look was not called: Invalid params "a is missing"`, "1 answer ok", "1 answered ok",
+		{"a protocol error", agent.Config{}, []llmtest.Turn{call("refuse", `{}`), llmtest.Say("ok")}, []string{
+			"1 answer", "1 calling refuse", `1 called true [refuse was not called: Invalid params "a is missing"] ` +
+				`refuse was not called: Invalid params "a is missing"`, "1 answer ok", "1 answered ok",
 		}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			tt.cfg.Model = llmtest.New(tt.script...)
+			if tt.cfg.Tools == nil {
+				tt.cfg.Tools = tools()
+			}
 			got, last, err := run(t.Context(), tt.cfg)
-			if err != nil || last == nil {
-				t.Fatal(last, err)
+			if err != nil {
+				t.Fatal(err)
 			}
 			if strings.Join(got, "\n") != strings.Join(tt.want, "\n") {
 				t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(tt.want, "\n"))
 			}
-			if n := len(tt.script); last.Usage != (llm.Usage{Input: 10 * n, Output: 5 * n}) {
-				t.Errorf("got usage %+v after %d answers", last.Usage, n)
+			if n := len(tt.script); last.Progress.Usage != (llm.Usage{Input: 10 * n, Output: 5 * n}) {
+				t.Errorf("got usage %+v after %d answers", last.Progress.Usage, n)
 			}
 		})
 	}
@@ -158,29 +161,24 @@ func TestConversation(t *testing.T) {
 		llmtest.Turn{Text: "Let me see.", Reasoning: "hm", Calls: []llm.Call{{ID: "a", Name: "x_y", Args: `{"n":1}`}, {ID: "b", Name: "x_y_2", Args: `{"n":2}`}}},
 		llmtest.Say("done"),
 	)
-	tools := []tool.Tool{echo("x/y"), echo("x.y"), echo("")}
-	_, last, err := run(t.Context(), agent.Config{Model: m, Tools: tools, MaxSteps: 2})
+	_, last, err := run(t.Context(), agent.Config{Model: m, Tools: []tool.Tool{echo("x/y"), echo("x.y"), echo("")}, MaxSteps: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
 	q := m.Requests()[1]
-	var offered []string
-	for _, o := range q.Tools {
-		offered = append(offered, o.Name)
-	}
-	if got := strings.Join(offered, " "); got != "x_y x_y_2 tool" {
-		t.Errorf("got tools %s, want x_y x_y_2 tool", got)
+	if o := q.Tools; len(o) != 3 || o[0].Name != "x_y" || o[1].Name != "x_y_2" || o[2].Name != "tool" {
+		t.Errorf("got tools %+v, want x_y x_y_2 tool", o)
 	}
 	sent := q.Messages
 	if len(sent) != 5 || sent[1].Role != llm.Assistant || len(sent[1].Calls) != 2 ||
 		sent[2].CallID != "a" || sent[2].Text != `{"n":1}` || sent[2].Role != llm.Result || sent[3].CallID != "b" || sent[3].Text != `{"n":2}` {
 		t.Errorf("second request has %+v", sent)
 	}
-	if sent[4].Role != llm.User || !strings.Contains(sent[4].Text, "last step") {
+	if sent[4].Role != llm.User || !strings.Contains(sent[4].Text, "last step") || !q.NoCalls {
 		t.Errorf("last step: last message is %+v", sent[4])
 	}
-	if len(last.Messages) != 5 || last.Messages[4].Text != "done" {
-		t.Errorf("final conversation is %+v", last.Messages)
+	if all := last.Progress.Messages; len(all) != 4 || all[3].Text != "done" || all[0].Reasoning != "" {
+		t.Errorf("final conversation is %+v", all)
 	}
 }
 
@@ -216,7 +214,7 @@ func TestConcurrentCalls(t *testing.T) {
 		if took := time.Since(start); took != 4*time.Second || maxRunning.Load() != 3 || writes.Load() != 2 {
 			t.Errorf("took %v with %d concurrent calls, want 4s with 3", took, maxRunning.Load())
 		}
-		for i, m := range last.Messages[2 : 2+len(calls)] {
+		for i, m := range last.Progress.Messages[1 : 1+len(calls)] {
 			if m.CallID != fmt.Sprint(i) || m.Text != calls[i].Args {
 				t.Errorf("result %d is %+v", i, m)
 			}
@@ -294,55 +292,61 @@ func TestCancel(t *testing.T) {
 	})
 }
 
-// A resumed run makes the calls that have no results, and only those.
+// A resumed run makes the calls that have no results, and only those, but for one that had begun. The
+// step that did not count is not given back again.
 func TestResume(t *testing.T) {
-	messages := append(question(),
-		llm.Message{Role: llm.Assistant, Calls: []llm.Call{{ID: "a", Name: "look", Args: `{"n":1}`}, {ID: "b", Name: "look", Args: `{"n":2}`}}},
-		llm.Message{Role: llm.Result, CallID: "a", Text: "known"},
-	)
-	m := llmtest.New(llmtest.Say("ok"))
-	events, last, err := run(t.Context(), agent.Config{
-		Model: m, Tools: []tool.Tool{echo("look")}, Messages: messages, FirstStep: 8, Used: llm.Usage{Input: 100},
-	})
-	want := "7 calling look\n7 called look false {\"n\":2}\n8 answer ok\n8 answered ok"
-	if got := strings.Join(events, "\n"); err != nil || got != want {
-		t.Errorf("got %v after\n%s\nwant\n%s", err, got, want)
+	asks := func(calls ...llm.Call) llm.Message { return llm.Message{Role: llm.Assistant, Calls: calls} }
+	look := func(id string) llm.Call { return llm.Call{ID: id, Name: "look", Args: `{"id":"` + id + `"}`} }
+	result := func(id, refusal string) llm.Message {
+		return llm.Message{Role: llm.Result, CallID: id, Text: "known", Refusal: refusal}
 	}
-	if sent := m.Requests()[0].Messages; len(sent) != 4 || sent[3].CallID != "b" || last.Usage.Input != 110 {
-		t.Errorf("sent %+v, usage %+v", sent, last.Usage)
-	}
-	if len(messages) != 3 {
-		t.Error("Run changed the caller's messages")
-	}
-}
-
-// The step that did not count is not given back again to a run that is resumed.
-func TestResumeAfterRefusals(t *testing.T) {
-	refused := func(id string) []llm.Message {
-		return []llm.Message{
-			{Role: llm.Assistant, Calls: []llm.Call{{ID: id, Name: "pick", Args: `{"n":1}`}}},
-			{Role: llm.Result, CallID: id, Text: "no", Refusal: "of missing"},
-		}
-	}
+	bad := asks(llm.Call{ID: "a", Name: "pick", Args: `{"n":1}`})
 	for _, tt := range []struct {
-		name     string
-		messages []llm.Message
-		first    int
-		want     string
+		name string
+		from agent.Progress
+		want string
 	}{
-		{"after it", refused("a"), 2, "1 answer ok\n1 answered ok"},
-		{"before its result", refused("a")[:1], 2, "1 calling pick\n1 called pick true [of missing] of is not there\nMissing arguments: of.\n1 answer ok\n1 answered ok"},
-		{"after the next", append(refused("a"), refused("b")...), 2, "2 answer ok\n2 answered ok"},
+		{"after a result", agent.Progress{Step: 7, Messages: []llm.Message{asks(look("a"), look("b")), result("a", "")}},
+			"7 calling look\n7 called false [] {\"id\":\"b\"}\n8 answer ok\n8 answered ok"},
+		{"during a call", agent.Progress{Step: 1, Begun: "a", Messages: []llm.Message{asks(look("a"))}},
+			"1 called true [] The program ended during this call. It is not known whether it did anything: find out before you call it again.\n" +
+				"2 answer ok\n2 answered ok"},
+		{"after the answer", agent.Progress{Step: 1, Messages: []llm.Message{{Role: llm.Assistant, Text: "54"}}}, "1 answered 54"},
+		{"after a refusal", agent.Progress{Spared: true, Messages: []llm.Message{bad, result("a", "of missing")}}, "1 answer ok\n1 answered ok"},
+		{"before a refusal", agent.Progress{Step: 1, Messages: []llm.Message{bad}},
+			"1 calling pick\n1 called true [of missing] of is not there\nMissing arguments: of.\n1 answer ok\n1 answered ok"},
+		{"before the next refusal", agent.Progress{Step: 1, Spared: true, Messages: []llm.Message{bad}},
+			"1 calling pick\n1 called true [of missing] of is not there\nMissing arguments: of.\n2 answer ok\n2 answered ok"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			events, _, err := run(t.Context(), agent.Config{
-				Model: llmtest.New(llmtest.Say("ok")), Tools: []tool.Tool{picky()}, MaxSteps: 2, FirstStep: tt.first,
-				Messages: append(question(), tt.messages...),
-			})
+			before, n := slices.Clone(tt.from.Messages), len(tt.from.Messages)
+			events, last, err := run(t.Context(), agent.Config{Model: llmtest.New(llmtest.Say("ok")), Tools: tools(), MaxSteps: 9, Progress: tt.from})
 			if got := strings.Join(events, "\n"); err != nil || got != tt.want {
 				t.Errorf("got %v after\n%s\nwant\n%s", err, got, tt.want)
 			}
+			if all := last.Progress.Messages; !reflect.DeepEqual(all[:n], before) || !reflect.DeepEqual(tt.from.Messages, before) {
+				t.Errorf("the conversation before is now %+v", all)
+			}
 		})
+	}
+}
+
+// A server that omits ids makes every answer's first call "call_1". That one has a result does not
+// mean that the one of the next answer has.
+func TestResumeWithRepeatedIDs(t *testing.T) {
+	call := llmtest.Turn{Calls: []llm.Call{{ID: "call_1", Name: "look", Args: "{}"}}}
+	var at agent.Progress
+	for e, err := range agent.Run(t.Context(), agent.Config{Model: llmtest.New(call, call), Tools: tools(), Messages: question()}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if at = e.Progress; e.Calling != nil && e.Step == 2 {
+			break
+		}
+	}
+	events, _, err := run(t.Context(), agent.Config{Model: llmtest.New(llmtest.Say("ok")), Tools: tools(), Progress: at})
+	if err != nil || len(events) != 3 || !strings.Contains(events[0], "not known whether it did anything") {
+		t.Errorf("got %v after %q", err, events)
 	}
 }
 
@@ -358,20 +362,9 @@ func TestImages(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := m.Requests()[1].Messages[2]
-	if len(got.Images) != 1 || string(got.Images[0].Data) != "png" || !strings.Contains(got.Text, "[image 1 of this result: image/png, 3 bytes]") ||
+	if len(got.Images) != 1 || string(got.Images[0].Data) != "png" || !strings.Contains(got.Text, "[image 1 of this result, shown once: image/png, 3 bytes]") ||
 		!strings.Contains(got.Text, `"image/tiff" is not a type`) || !strings.Contains(got.Text, "image/png, 0 bytes, the limit") {
 		t.Errorf("the model receives %+v", got)
-	}
-}
-
-func TestCallOf(t *testing.T) {
-	who := newTool("who", tool.Annotations{}, func(ctx context.Context, _ tool.Call) (tool.Reply, error) {
-		c, ok := agent.CallOf(ctx)
-		return tool.Reply{Text: fmt.Sprintf("%s %v", c.ID, ok)}, nil
-	})
-	m := llmtest.New(llmtest.Turn{Calls: []llm.Call{{ID: "z", Name: "who", Args: "{}"}}}, llmtest.Say("ok"))
-	if _, last, err := run(t.Context(), agent.Config{Model: m, Tools: []tool.Tool{who}}); err != nil || last.Messages[2].Text != "z true" {
-		t.Errorf("got %+v and %v", last, err)
 	}
 }
 

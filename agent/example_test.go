@@ -38,9 +38,9 @@ func ExampleRun() {
 		case err != nil:
 			fmt.Println(err)
 		case event.Calling != nil:
-			fmt.Println(event.Step, "calls", event.Calling.Call.Name)
+			fmt.Println(event.Step, "calls", event.Calling.Name)
 		case event.Done != nil:
-			fmt.Println(event.Done.Text, event.Done.Reason, event.Done.Usage.Total(), "tokens")
+			fmt.Println(event.Done.Text, event.Done.Reason, event.Progress.Usage.Total(), "tokens")
 		}
 	}
 	session, err := thinking.Session(ctx, "noon")

@@ -93,64 +93,34 @@ func (b *toolbox) names() string {
 	return cmp.Or(strings.Join(names, ", "), "none")
 }
 
-type callKey struct{}
-
-// CallOf returns the model's call from the context that a tool receives.
-func CallOf(ctx context.Context) (llm.Call, bool) {
-	c, ok := ctx.Value(callKey{}).(llm.Call)
-	return c, ok
-}
-
-// call makes calls and adds their results to the conversation. If the caller
-// breaks out of the loop, call cancels the running tools, waits for them and
-// returns.
-func (r *run) call(ctx context.Context, calls []llm.Call) ([]Called, error) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	results := make([]Called, len(calls))
-	for first := 0; first < len(calls); {
-		n := r.groupSize(calls[first:])
-		if err := r.callGroup(ctx, cancel, calls[first:first+n], results[first:]); err != nil || r.stopped {
-			return nil, err
-		}
-		first += n
+// call makes the first of calls, or several if they may run concurrently. If the caller
+// breaks out of the loop, call cancels the running tools, waits for them and returns.
+func (r *run) call(ctx context.Context, calls []llm.Call) error {
+	p := &r.Progress
+	if calls[0].ID == p.Begun {
+		r.result(called(calls[0], "The program ended during this call. It is not known whether it did anything: "+
+			"find out before you call it again."))
+		return nil
 	}
-	for _, c := range results {
-		m := llm.Message{Role: llm.Result, CallID: c.Call.ID, Text: c.Text, Refusal: c.Refusal}
-		for _, image := range c.Reply.Images {
-			m.Images = append(m.Images, llm.Image(image))
-		}
-		r.messages = append(r.messages, m)
-	}
-	return results, nil
-}
-
-// groupSize returns how many calls, from the first one on, may run concurrently.
-func (r *run) groupSize(calls []llm.Call) int {
-	n := 0
-	for n < len(calls) && n < maxConcurrent && r.tools.byName[calls[n].Name].Annotations.ReadOnly {
-		n++
-	}
-	return max(n, 1)
-}
-
-func (r *run) callGroup(ctx context.Context, cancel func(), calls []llm.Call, results []Called) error {
+	calls = calls[:r.concurrent(calls)]
 	for _, c := range calls {
-		a := r.tools.byName[c.Name].Annotations
-		if !r.emit(Event{Calling: &Calling{Call: c, Repeatable: a.ReadOnly || a.Idempotent}}) {
+		if a := r.tools.byName[c.Name].Annotations; !a.ReadOnly && !a.Idempotent {
+			p.Begun = c.ID
+		}
+		if !r.emit(Event{Calling: &c}) {
 			return nil
 		}
 	}
-	done := make(chan int)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	results := make([]chan Called, len(calls))
 	for i, c := range calls {
-		go func() {
-			results[i] = r.callOne(ctx, c)
-			done <- i
-		}()
+		results[i] = make(chan Called, 1)
+		go func() { results[i] <- r.callOne(ctx, c) }()
 	}
-	for range calls {
-		i := <-done // wait for all, also after a cancellation
-		if ctx.Err() == nil && !r.emit(Event{Called: &results[i]}) {
+	for _, result := range results {
+		c := <-result // wait for all, also after a cancellation
+		if ctx.Err() == nil && !r.result(c) {
 			cancel()
 		}
 	}
@@ -160,56 +130,92 @@ func (r *run) callGroup(ctx context.Context, cancel func(), calls []llm.Call, re
 	return context.Cause(ctx)
 }
 
-func (r *run) callOne(ctx context.Context, c llm.Call) Called {
-	start := time.Now()
-	called := Called{Call: c}
-	called.Reply, called.Refusal, called.Err = r.reply(ctx, c)
-	called.Took = time.Since(start)
-	var notes []string
-	called.Reply.Images, notes = visible(called.Reply.Images)
-	text := cmp.Or(called.Reply.Text, string(called.Reply.JSON))
-	text = strings.Join(slices.Concat([]string{text}, called.Reply.Beside, notes), "\n")
-	called.Text = shorten(strings.ToValidUTF8(text, "\uFFFD"), maxResult)
-	return called
+// concurrent returns how many calls, from the first one on, may run concurrently.
+func (r *run) concurrent(calls []llm.Call) int {
+	n := 0
+	for n < len(calls) && n < maxConcurrent && r.tools.byName[calls[n].Name].Annotations.ReadOnly {
+		n++
+	}
+	return max(n, 1)
 }
 
-// reply calls a tool. Refusal is why the tool did nothing; empty if that is not so.
-func (r *run) reply(ctx context.Context, c llm.Call) (reply tool.Reply, refusal string, err error) {
-	failed := func(format string, args ...any) tool.Reply {
-		return tool.Reply{Text: fmt.Sprintf(format, args...), Failed: true}
+// result adds the result of a call and yields it. It reports whether to continue.
+func (r *run) result(c Called) bool {
+	p := &r.Progress
+	m := llm.Message{Role: llm.Result, CallID: c.Call.ID, Text: c.Text, Refusal: c.Refusal}
+	for _, image := range c.Reply.Images {
+		m.Images = append(m.Images, llm.Image(image))
 	}
+	p.add(m)
+	p.Begun = ""
+	answer, results := p.latest()
+	refused := !slices.ContainsFunc(results, func(m llm.Message) bool { return m.Refusal == "" })
+	if refused && !p.Spared && len(unanswered(answer, results)) == 0 {
+		p.Spared, p.Step = true, max(p.Step-1, 0)
+	}
+	return r.emit(Event{Called: &c})
+}
+
+// called returns a call that ended without a reply of its tool.
+func called(c llm.Call, format string, args ...any) Called {
+	text := fmt.Sprintf(format, args...)
+	return Called{Call: c, Reply: tool.Reply{Text: text, Failed: true}, Text: text}
+}
+
+func (r *run) callOne(ctx context.Context, c llm.Call) Called {
+	start := time.Now()
+	out := r.reply(ctx, c)
+	out.Took = time.Since(start)
+	var notes []string
+	out.Reply.Images, notes = visible(out.Reply.Images)
+	text := cmp.Or(out.Reply.Text, string(out.Reply.JSON))
+	text = strings.Join(slices.Concat([]string{text}, out.Reply.Beside, notes), "\n")
+	out.Text = shorten(strings.ToValidUTF8(text, "\uFFFD"), maxResult)
+	return out
+}
+
+// reply calls a tool.
+func (r *run) reply(ctx context.Context, c llm.Call) Called {
 	t, ok := r.tools.byName[c.Name]
 	if !ok {
-		return failed("There is no tool %q. The tools are: %s.", c.Name, r.tools.names()), fmt.Sprintf("no tool %.40q", c.Name), nil
+		out := called(c, "There is no tool %q. The tools are: %s.", c.Name, r.tools.names())
+		out.Refusal = fmt.Sprintf("no tool %.40q", c.Name)
+		return out
 	}
 	args, err := tool.Object(json.RawMessage(c.Args))
 	if err != nil {
-		return failed("%s was not called: %v.", c.Name, err), "arguments that are not a JSON object", nil
+		out := called(c, "%s was not called: %v.", c.Name, err)
+		out.Refusal = "arguments that are not a JSON object"
+		return out
 	}
-	ctx, cancel := context.WithTimeout(context.WithValue(ctx, callKey{}, c), toolTimeout)
+	ctx, cancel := context.WithTimeout(ctx, toolTimeout)
 	defer cancel()
-	reply, err = t.Call(ctx, tool.Call{Args: args})
-	if err == nil && !reply.Failed {
-		return reply, "", nil
-	}
+	reply, err := t.Call(ctx, tool.Call{Args: args})
+	out := Called{Call: c, Reply: reply, Err: err}
 	if err != nil {
 		e, ok := errors.AsType[*tool.ProtocolError](err)
 		switch {
 		case ok:
-			reply = failed("%s was not called: %s %s", c.Name, e.Message, e.Data)
+			out = called(c, "%s was not called: %s %s", c.Name, e.Message, e.Data)
 		case errors.Is(ctx.Err(), context.DeadlineExceeded):
-			return failed("%s did not answer in time. It is not known what it did.", c.Name), "", err
+			out = called(c, "%s did not answer in time. It is not known what it did.", c.Name)
 		default:
-			return failed("%s failed, for no reason that you can do anything about.", c.Name), "", err
+			out = called(c, "%s failed, for no reason that you can do anything about.", c.Name)
+		}
+		if out.Err = err; !ok {
+			return out
 		}
 	}
-	refusal = firstLine(cmp.Or(reply.Text, string(reply.JSON), "no reason given"))
+	if !out.Reply.Failed {
+		return out
+	}
+	out.Refusal = firstLine(cmp.Or(out.Reply.Text, string(out.Reply.JSON), "no reason given"))
 	if missing := r.tools.missing(c.Name, args); len(missing) > 0 {
 		names := strings.Join(missing, ", ")
-		refusal = names + " missing"
-		reply.Text = strings.TrimSpace(cmp.Or(reply.Text, string(reply.JSON)) + "\nMissing arguments: " + names + ".")
+		out.Refusal = names + " missing"
+		out.Reply.Text = strings.TrimSpace(cmp.Or(out.Reply.Text, string(out.Reply.JSON)) + "\nMissing arguments: " + names + ".")
 	}
-	return reply, refusal, err
+	return out
 }
 
 // firstLine returns the beginning of a text, on one line.
@@ -241,7 +247,7 @@ func visible(images []tool.Image) (shown []tool.Image, notes []string) {
 			notes = append(notes, fmt.Sprintf("[an image is left out: %s, beyond the first %d]", what, maxImages))
 		default:
 			shown = append(shown, image)
-			notes = append(notes, fmt.Sprintf("[image %d of this result: %s]", len(shown), what))
+			notes = append(notes, fmt.Sprintf("[image %d of this result, shown once: %s]", len(shown), what))
 		}
 	}
 	return shown, notes

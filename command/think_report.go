@@ -72,7 +72,7 @@ func (t *screenReporter) event(_ context.Context, e plan.Event) error {
 	case e.Retry != nil:
 		text = "retrying: " + e.Retry.Err.Error()
 	case e.Calling != nil:
-		text = "calls " + e.Calling.Call.Name
+		text = "calls " + e.Calling.Name
 	case e.Answer != nil:
 		t.cut = t.cut || e.Answer.Stop == llm.StopLength
 	}

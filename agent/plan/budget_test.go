@@ -1,10 +1,8 @@
 package plan_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -15,17 +13,13 @@ import (
 )
 
 func TestBudgets(t *testing.T) {
-	e := sequent.New(sequent.Config{})
 	sc := newScene()
 	for i := 1; i <= 20; i++ { // the model never answers without a call
 		sc.turns[fmt.Sprintf("research %d", i)] = llmtest.Turn{Calls: []llm.Call{thought(i+1, fmt.Sprintf("r%d", i))}}
 		sc.turns[fmt.Sprintf("design %d", i)] = llmtest.Turn{Calls: []llm.Call{thought(i+17, fmt.Sprintf("d%d", i))}}
 	}
 	sc.turns["analyze_code 1"] = llmtest.Turn{Calls: []llm.Call{thought(1, "a1"), {Name: "read", Args: "{}"}}}
-	m := sc.machine(e)
-	if err := m.Begin(t.Context(), "p", problem); err != nil {
-		t.Fatal(err)
-	}
+	e, m := sc.begin(t)
 	for range 2 { // the second Run asks nothing
 		events, err := run(m, t.Context(), -1)
 		if e, ok := errors.AsType[*plan.Error](err); !ok || e.Code != plan.CodeExhausted || events[len(events)-1] != "design -ranOut-> exhausted" {
@@ -53,54 +47,53 @@ func TestBudgets(t *testing.T) {
 	}
 }
 
-// A model that answers in the last step, which it must, has finished the phase.
-func TestLastStep(t *testing.T) {
-	e := sequent.New(sequent.Config{})
-	sc := newScene()
-	for i := 1; i <= 15; i++ {
-		at := fmt.Sprintf("research %d", i)
-		sc.turns[at] = llmtest.Turn{Answer: func(_ context.Context, r llm.Request) llmtest.Turn {
-			if len(r.Tools) == 0 {
-				t.Errorf("%s has no tools", at)
-			}
-			if r.NoCalls {
-				return llmtest.Say("found")
-			}
-			return llmtest.CallOf("read", "{}")
-		}}
-	}
-	m := sc.machine(e)
-	if err := m.Begin(t.Context(), "p", problem); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := run(m, t.Context(), -1); err != nil || !slices.Contains(sc.asked, "research 15") {
-		t.Errorf("got %v after %q", err, sc.asked)
-	}
-	if _, s := log(t, e); s.State() != sequent.Completed {
-		t.Errorf("the session is %s", s.State())
-	}
-}
-
 func TestTokenBudget(t *testing.T) {
-	e := sequent.New(sequent.Config{})
 	sc := newScene()
-	with := func(tokens int) *plan.Machine {
-		m := sc.machine(e)
-		return plan.WithTokenBudget(m, tokens)
-	}
-	if err := with(40).Begin(t.Context(), "p", problem); err != nil {
-		t.Fatal(err)
-	}
+	e, m := sc.begin(t, func(cfg *plan.Config) { cfg.TokenBudget = 40 })
 	for range 2 {
-		_, err := run(with(40), t.Context(), -1)
+		_, err := run(m, t.Context(), -1)
 		if pe, ok := errors.AsType[*plan.Error](err); !ok || pe.Code != plan.CodeOutOfTokens || len(sc.asked) != 3 {
 			t.Fatalf("got %v after %q", err, sc.asked)
 		}
 	}
-	if _, err := run(with(1000), t.Context(), -1); err != nil || len(sc.asked) != 7 {
+	m = sc.machine(e, func(cfg *plan.Config) { cfg.TokenBudget = 1000 })
+	if _, err := run(m, t.Context(), -1); err != nil || len(sc.asked) != 7 {
 		t.Errorf("got %v after %q", err, sc.asked)
 	}
-	if texts, _ := log(t, e); !slices.Equal(texts, wantLog) {
-		t.Errorf("got log\n%s", strings.Join(texts, "\n"))
+	checkLog(t, e, "at the end")
+}
+
+// A phase whose calls were all refused has no result, and says what happened.
+func TestRefusedCalls(t *testing.T) {
+	bad := llm.Call{Name: "sequentialthinking", Args: `{"thought":"x","totalThoughts":3,"nextThoughtNeeded":true}`}
+	for _, tt := range []struct {
+		name  string
+		turns map[string]llmtest.Turn
+		want  string
+	}{
+		{"refused", map[string]llmtest.Turn{
+			"analyze_code 1": {Calls: []llm.Call{bad, bad}}, "analyze_code 2": {Calls: []llm.Call{bad, {Name: "lok", Args: "{}"}, bad, bad}},
+		}, `the phase analyze_code ended without an answer: 6 calls refused: thoughtNumber missing; no tool "lok"`},
+		{"empty", map[string]llmtest.Turn{"analyze_code 1": {}}, "the phase analyze_code ended without an answer: 1 empty reply"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			sc := newScene()
+			sc.turns = tt.turns
+			e, m := sc.begin(t)
+			_, err := run(m, t.Context(), -1)
+			if err == nil || !strings.HasPrefix(err.Error(), tt.want+":") {
+				t.Errorf("got %v, want %s", err, tt.want)
+			}
+			if _, s := log(t, e); s.Len() != 0 {
+				t.Errorf("%d thoughts, want none", s.Len())
+			}
+			// Another attempt has the free step again.
+			sc.turns = map[string]llmtest.Turn{"analyze_code 1": {Calls: []llm.Call{bad}}, "analyze_code 2": {Text: "Ten connections."}}
+			_, _ = run(m, t.Context(), -1) // it fails in the next phase
+			_, s := log(t, e)
+			if st, _ := plan.StateOf(s); len(st.Results) != 1 || st.Results[0].Text != "Ten connections." {
+				t.Errorf("after another attempt: %+v", st.Results)
+			}
+		})
 	}
 }

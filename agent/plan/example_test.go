@@ -45,7 +45,7 @@ func ExampleMachine() {
 		case err != nil:
 			fmt.Println(err)
 		case event.Calling != nil:
-			fmt.Println(event.State, "calls", event.Calling.Call.Name)
+			fmt.Println(event.State, "calls", event.Calling.Name)
 		case event.Moved != nil:
 			fmt.Println(event.Moved.From, "→", event.Moved.To+":", event.Result)
 		}

@@ -17,13 +17,13 @@ import (
 // with a complete session or an error.
 func FuzzState(f *testing.F) {
 	for _, st := range []plan.State{
-		{Machine: "plan", State: "research", Step: 3, Conversation: agent.Conversation{Messages: []llm.Message{
+		{Machine: "plan", State: "research", Progress: agent.Progress{Messages: []llm.Message{
 			{Role: llm.Assistant, Calls: []llm.Call{{ID: "a", Name: "sequentialthinking", Args: `{"thought":"x","thoughtNumber":1,"totalThoughts":1,"nextThoughtNeeded":true}`}, {ID: "a", Name: "write"}}},
-		}, Begun: []string{"a", "b"}}},
+		}, Begun: "a", Step: 3}},
 		{Machine: "plan", State: "error", Fault: &plan.Fault{Phase: "design", Code: "plan_no_answer"}},
 		{Machine: "plan", State: "error"}, {Machine: "plan", State: "plan_complete"}, {Machine: "plan"}, {},
-		{Machine: "plan", State: "design", Step: -7, Since: -1, Number: -1, Writes: -1},
-		{Machine: "plan", State: "design", Step: 1 << 40, Since: 1 << 40, Conversation: agent.Conversation{Messages: []llm.Message{{Role: llm.Result, CallID: "x"}, {Role: "odd"}}}},
+		{Machine: "plan", State: "design", Progress: agent.Progress{Step: -7}, Since: -1, Number: -1, Writes: -1},
+		{Machine: "plan", State: "design", Since: 1 << 40, Progress: agent.Progress{Step: 1 << 40, Messages: []llm.Message{{Role: llm.Result, CallID: "x"}, {Role: "odd"}}}},
 	} {
 		raw, err := json.Marshal(st)
 		if err != nil {
@@ -52,7 +52,7 @@ func FuzzState(f *testing.F) {
 			script[i] = turn
 		}
 		sc := newScene()
-		m := plan.WithModel(sc.machine(e), llmtest.New(script...))
+		m := sc.machine(e, func(cfg *plan.Config) { cfg.Model = llmtest.New(script...) })
 		_, err := run(m, t.Context(), -1)
 		s, loading := e.Session(t.Context(), "p")
 		if loading != nil {

@@ -90,7 +90,6 @@ type Event struct {
 	State  string      // the machine's state
 	Moved  *Transition // the transition to State
 	Result string      // result of the phase, with Moved
-	Usage  llm.Usage   // usage of the session so far
 }
 
 // Run runs a session's machine until the final state and yields its events. If a
@@ -108,7 +107,7 @@ func (m *Machine) Run(ctx context.Context, id sequent.ID) iter.Seq2[Event, error
 	return func(yield func(Event, error) bool) {
 		r := &run{Config: m.cfg, id: id, yield: yield}
 		if err := r.run(ctx); err != nil && !r.stopped {
-			yield(Event{State: r.st.State, Usage: r.st.Usage}, err)
+			yield(Event{State: r.st.State}, err)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/internal/printable"
 	"github.com/sequent-dev/sequent/llm"
 )
 
@@ -55,42 +56,29 @@ func clean(text string) string {
 
 // happened says what the model did in the current phase instead of answering.
 func (st *State) happened() string {
+	const maxReasons = 3
 	answers, calls, refused := 0, 0, 0
 	var reasons []string
-	count := make(map[string]int)
 	for _, m := range st.Messages {
-		switch m.Role {
-		case llm.Assistant:
+		if m.Role == llm.Assistant {
 			answers, calls = answers+1, calls+len(m.Calls)
-		case llm.Result:
-			if m.Refusal == "" {
-				continue
-			}
-			refused++
-			if count[m.Refusal]++; count[m.Refusal] == 1 {
-				reasons = append(reasons, m.Refusal)
-			}
+		}
+		if m.Refusal == "" {
+			continue
+		}
+		if refused++; !slices.Contains(reasons, m.Refusal) {
+			reasons = append(reasons, m.Refusal)
 		}
 	}
 	switch {
-	case refused == 0 && calls == 0:
-		return counted(answers, "empty reply", "empty replies")
+	case calls == 0:
+		return printable.Count(answers, "empty reply", "empty replies")
 	case refused == 0:
-		return counted(calls, "call", "calls") + " that recorded nothing"
+		return printable.Count(calls, "call", "calls") + " that recorded nothing"
+	case len(reasons) > maxReasons:
+		reasons = append(reasons[:maxReasons], "and other reasons")
 	}
-	slices.SortStableFunc(reasons, func(a, b string) int { return count[b] - count[a] })
-	const most = 3
-	if len(reasons) > most {
-		reasons = append(reasons[:most-1], fmt.Sprintf("and %d other reasons", len(reasons)-most+1))
-	}
-	return counted(refused, "call", "calls") + " refused: " + strings.Join(reasons, "; ")
-}
-
-func counted(n int, one, more string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprint(n, " ", more)
+	return printable.Count(refused, "call", "calls") + " refused: " + strings.Join(reasons, "; ")
 }
 
 // fallbackResult returns the result of a phase that ended without an answer: the

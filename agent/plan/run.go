@@ -9,6 +9,7 @@ import (
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/agent"
+	"github.com/sequent-dev/sequent/llm"
 	"github.com/sequent-dev/sequent/tool"
 )
 
@@ -20,11 +21,12 @@ type run struct {
 	st      State // the stored state
 
 	thinkTool string // name of the tool that records thoughts
+	thinking  string // id of its call
 }
 
 // emit yields an event and reports whether to continue.
 func (r *run) emit(e Event) bool {
-	e.State, e.Usage = r.st.State, r.st.Usage
+	e.State = r.st.State
 	r.stopped = r.stopped || !r.yield(e, nil)
 	return !r.stopped
 }
@@ -124,17 +126,10 @@ func (r *run) resume(ctx context.Context) error {
 // phase runs a phase until its result is stored.
 func (r *run) phase(ctx context.Context, p Phase) error {
 	tools := r.tools(p)
-	if _, done := r.st.Finished(); done {
-		return r.finish(ctx, p)
-	}
-	if err := r.answerInterrupted(ctx); err != nil {
-		return err
-	}
 	var outcome *agent.Outcome
 	for e, err := range agent.Run(ctx, agent.Config{
-		Model: r.Model, Tools: tools, TokenBudget: r.TokenBudget,
-		Messages: append(r.st.prompt(p, len(r.Table.Phases) == 1), r.st.Messages...),
-		MaxSteps: p.Steps, FirstStep: r.st.Step + 1, Used: r.st.Usage,
+		Model: r.Model, Tools: tools, MaxSteps: p.Steps, TokenBudget: r.TokenBudget,
+		Messages: r.st.prompt(p, len(r.Table.Phases) == 1), Progress: r.st.Progress,
 	}) {
 		if err == nil {
 			err = r.store(ctx, e)
@@ -154,21 +149,22 @@ func (r *run) phase(ctx context.Context, p Phase) error {
 			Fix: "resume with a larger budget",
 		})
 	}
-	return r.finish(ctx, p)
+	return r.finish(ctx, p, outcome.Text, outcome.Reason != agent.OutOfSteps)
 }
 
 // tools returns the tools of a phase, beginning with the one that records thoughts.
 func (r *run) tools(p Phase) []tool.Tool {
 	var pending *State
-	t := r.Think(r.id, func(ctx context.Context, c *sequent.Change) error {
+	t := r.Think(r.id, func(_ context.Context, c *sequent.Change) error {
 		if c.Session().Version() == 0 {
 			return sequent.Errorf(sequent.CodeInvalidThought, "clearSession", "revise what is wrong instead",
 				"this session cannot be cleared while it is worked on")
 		}
-		call, _ := agent.CallOf(ctx)
 		next, err := r.change(c, func(st *State, c *sequent.Change) error {
 			c.SetState(sequent.Active) // the tool may have completed the session
-			st.Answered(call.ID, fmt.Sprintf("Recorded. The session has %d thoughts.", c.Session().Len()), "")
+			st.Messages = append(slices.Clip(st.Messages), llm.Message{
+				Role: llm.Result, CallID: r.thinking, Text: fmt.Sprintf("Recorded. The session has %d thoughts.", c.Session().Len()),
+			})
 			return nil
 		})
 		pending = &next
@@ -187,43 +183,21 @@ func (r *run) tools(p Phase) []tool.Tool {
 	return slices.Concat([]tool.Tool{t}, p.Tools, r.Tools)
 }
 
-// store stores an event.
+// store stores the progress of an event that changes it. A call of the tool that records
+// thoughts is not stored as begun: its thought and its result are stored in one commit.
 func (r *run) store(ctx context.Context, e agent.Event) error {
-	switch {
-	case e.Answer != nil:
-		return r.commit(ctx, func(st *State, _ *sequent.Change) error {
-			m := e.Answer.Message
-			m.Reasoning = ""
-			st.Messages = append(slices.Clip(st.Messages), m)
-			st.Step, st.Steps = e.Step, st.Steps+1
-			st.Usage, st.Model = st.Usage.Plus(e.Answer.Usage), r.Model.Name()
-			return nil
-		})
-	case e.Calling != nil && !e.Calling.Repeatable && e.Calling.Call.Name != r.thinkTool:
-		return r.commit(ctx, func(st *State, _ *sequent.Change) error {
-			st.Begin(e.Calling.Call.ID)
-			return nil
-		})
-	case e.Called != nil:
-		return r.commit(ctx, func(st *State, _ *sequent.Change) error {
-			text := e.Called.Text
-			if len(e.Called.Reply.Images) > 0 { // they would be part of every later entry of the log
-				text += "\nImages are shown once. If you do not see them, call the tool again."
-			}
-			st.Answered(e.Called.Call.ID, text, e.Called.Refusal)
-			return nil
-		})
+	if e.Calling != nil && e.Calling.Name == r.thinkTool {
+		r.thinking = e.Calling.ID
+		return nil
 	}
-	return nil
-}
-
-// answerInterrupted answers calls that began before a crash.
-func (r *run) answerInterrupted(ctx context.Context) error {
-	if r.st.Interrupted() == nil {
+	if e.Answer == nil && e.Called == nil && (e.Calling == nil || e.Progress.Begun == "") {
 		return nil
 	}
 	return r.commit(ctx, func(st *State, _ *sequent.Change) error {
-		st.AnswerInterrupted()
+		st.Progress = e.Progress
+		if e.Answer != nil {
+			st.Steps, st.Model = st.Steps+1, r.Model.Name()
+		}
 		return nil
 	})
 }
@@ -245,14 +219,14 @@ func (r *run) fail(ctx context.Context, p Phase, err error) error {
 	return err
 }
 
-// finish stores the result of a phase and moves on.
-func (r *run) finish(ctx context.Context, p Phase) error {
-	s, err := r.Engine.Session(ctx, r.id)
-	if err != nil {
-		return err
-	}
-	text, answered := r.st.Finished()
+// finish stores the result of a phase and moves on. Without an answer the result is what the
+// phase has come to.
+func (r *run) finish(ctx context.Context, p Phase, text string, answered bool) error {
 	if text = clean(text); text == "" || !answered {
+		s, err := r.Engine.Session(ctx, r.id)
+		if err != nil {
+			return err
+		}
 		text = r.fallbackResult(s)
 	}
 	if text == "" {
@@ -263,7 +237,7 @@ func (r *run) finish(ctx context.Context, p Phase) error {
 	}
 	to := r.Table.after(p.Name)
 	final := to == r.Table.Final
-	err = r.commit(ctx, func(st *State, c *sequent.Change) error {
+	err := r.commit(ctx, func(st *State, c *sequent.Change) error {
 		st.Results = append(slices.Clip(st.Results), Result{p.Name, text})
 		if !answered {
 			st.RanOut = append(slices.Clip(st.RanOut), p.Name)

@@ -29,21 +29,19 @@ type Fault struct {
 // A State is the complete state of a machine. It is stored in a label of the
 // session.
 type State struct {
-	Machine string    `json:"machine"` // name of the table
-	Problem string    `json:"problem"`
-	State   string    `json:"state"`           // a phase, Failed, Exhausted, or the final state
-	Model   string    `json:"model,omitempty"` // name of the model
-	Step    int       `json:"step,omitzero"`   // answers in the current phase
-	Steps   int       `json:"steps,omitzero"`  // answers in all phases
-	Results []Result  `json:"results,omitempty"`
-	Usage   llm.Usage `json:"usage"`
-	Fault   *Fault    `json:"fault,omitempty"`
-	RanOut  []string  `json:"ranOut,omitempty"` // phases whose steps ran out
+	Machine string   `json:"machine"` // name of the table
+	Problem string   `json:"problem"`
+	State   string   `json:"state"`           // a phase, Failed, Exhausted, or the final state
+	Model   string   `json:"model,omitempty"` // name of the model
+	Steps   int      `json:"steps,omitzero"`  // answers in all phases
+	Results []Result `json:"results,omitempty"`
+	Fault   *Fault   `json:"fault,omitempty"`
+	RanOut  []string `json:"ranOut,omitempty"` // phases whose steps ran out
 
 	// The current phase:
 	Number int `json:"number,omitzero"` // number of its first thought
 	Since  int `json:"since,omitzero"`  // length of the log at its beginning
-	agent.Conversation
+	agent.Progress
 
 	Writes int `json:"writes"` // number of writes; detects concurrent processes
 }
@@ -80,7 +78,7 @@ func (st *State) put(c *sequent.Change) error {
 
 // enter moves the machine to the beginning of a state.
 func (st *State) enter(state string, s *sequent.Session) {
-	st.State, st.Step, st.Messages, st.Begun = state, 0, nil, nil
+	st.State, st.Progress = state, agent.Progress{Usage: st.Usage}
 	st.Number, st.Since = s.NextNumber(""), s.Len()
 }
 

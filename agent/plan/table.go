@@ -61,15 +61,6 @@ func Thinking(steps int) Table {
 	}}
 }
 
-// Transitions returns all transitions.
-func (t Table) Transitions() []Transition {
-	var all []Transition
-	for _, p := range t.Phases {
-		all = append(all, Transition{p.Name, Done, t.after(p.Name)}, Transition{p.Name, Fail, Failed}, Transition{Failed, Resume, p.Name})
-	}
-	return append(all, Transition{t.Phases[len(t.Phases)-1].Name, RanOut, Exhausted})
-}
-
 // after returns the state that follows a phase.
 func (t Table) after(phase string) string {
 	i := slices.IndexFunc(t.Phases, func(p Phase) bool { return p.Name == phase })
@@ -100,9 +91,10 @@ func (t Table) Mermaid() string {
 		}
 		fmt.Fprintf(&b, "    %s: %s, at most %d %s\n", p.Name, p.Name, p.Steps, steps)
 	}
-	for _, tr := range t.Transitions() {
-		fmt.Fprintf(&b, "    %s --> %s: %s\n", tr.From, tr.To, tr.On)
+	for _, p := range t.Phases {
+		fmt.Fprintf(&b, "    %[1]s --> %[2]s: done\n    %[1]s --> %[3]s: fail\n    %[3]s --> %[1]s: resume\n", p.Name, t.after(p.Name), Failed)
 	}
+	fmt.Fprintf(&b, "    %s --> %s: %s\n", t.Phases[len(t.Phases)-1].Name, Exhausted, RanOut)
 	fmt.Fprintf(&b, "    %s --> [*]\n    %s --> [*]\n", t.Final, Exhausted)
 	return b.String()
 }

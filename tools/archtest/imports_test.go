@@ -90,7 +90,7 @@ var rules = []rule{
 	{"llm", nil, "it defines what a model is and contains none"},
 	{"llm/llmtest", []string{"llm"}, "it simulates models"},
 	{"agent", []string{"llm", "tool"}, "it depends on models and tools, not on sessions"},
-	{"agent/plan", []string{".", "agent", "llm", "tool"}, "its caller passes the tool that records thoughts"},
+	{"agent/plan", []string{".", "agent", "internal/printable", "llm", "tool"}, "its caller passes the tool that records thoughts"},
 	{"llm/openai", []string{"internal/lazyregexp", "llm"}, "it speaks one protocol"},
 
 	{"setup", []string{"internal/durable", "internal/lazyregexp", "github.com/tailscale/hujson", "github.com/pelletier/go-toml/v2/...", "go.yaml.in/yaml/v3"},
