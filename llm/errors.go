@@ -2,7 +2,6 @@ package llm
 
 import (
 	"errors"
-	"slices"
 	"time"
 )
 
@@ -25,14 +24,6 @@ const (
 	CodeTooLarge    Code = "model_answer_large"    // the answer exceeds the size limit
 	CodeCanceled    Code = "model_canceled"        // the caller canceled the request
 )
-
-// Codes returns every code of this package, for tables and tests.
-func Codes() []Code {
-	return slices.Clone([]Code{
-		CodeNoModel, CodeNoKey, CodeBadKey, CodeUnknown, CodeRefused, CodeDeclined, CodeRateLimited,
-		CodeUnavailable, CodeTimeout, CodeInterrupted, CodeBadAnswer, CodeTooLarge, CodeCanceled,
-	})
-}
 
 // An Error is a failed request to a model. None of its fields contains an API key.
 type Error struct {
@@ -58,12 +49,6 @@ func (e *Error) Error() string {
 
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
-
-// Is reports whether target is an Error that has the same code and no message.
-func (e *Error) Is(target error) bool {
-	t, ok := target.(*Error)
-	return ok && t.Code == e.Code && t.Msg == ""
-}
 
 // CodeOf returns the code of the first Error in err's chain, or an empty one.
 func CodeOf(err error) Code {

@@ -33,7 +33,6 @@ type Request struct {
 	// Temperature is the sampling temperature, from 0 to 2. Nil means the
 	// provider's default, which some models insist on.
 	Temperature *float64
-	MaxTokens   int // limit of the answer, reasoning included; 0 means the provider's default
 }
 
 // A Role identifies the author of a message.
@@ -88,12 +87,6 @@ type Schema struct {
 	// JSON is a JSON Schema of an object. Providers that enforce schemas demand
 	// that every property is required and additionalProperties is false.
 	JSON json.RawMessage
-}
-
-// InWords returns an instruction to answer in the schema's form, for providers
-// that do not enforce schemas.
-func (s Schema) InWords() string {
-	return "Answer with nothing but one JSON object, without a Markdown fence, that fits this JSON Schema:\n" + string(s.JSON)
 }
 
 // A Response is a model's complete answer.

@@ -434,27 +434,6 @@ func TestImages(t *testing.T) {
 	}
 }
 
-// The name of the length limit also depends on the model.
-func TestRejectedMaxTokens(t *testing.T) {
-	s := llmtest.Serve(t,
-		llmtest.Reply{Status: 400, Body: `{"error":{"message":"Unsupported parameter: 'max_completion_tokens' is not supported with this model.","param":"max_completion_tokens"}}`},
-		llmtest.Reply{Turn: llmtest.Say("yes")},
-		llmtest.Reply{Status: 400, Body: `{"error":{"message":"max_tokens is too large: this model supports at most 4096","param":"max_tokens"}}`},
-	)
-	c := connect(t, "some-model", s.URL)
-	r := ask("?")
-	r.MaxTokens = 7
-	if res, err := answerOf(t.Context(), c, r); err != nil || res.Message.Text != "yes" {
-		t.Fatal(res, err)
-	}
-	if first, second := body(t, s, 0), body(t, s, 1); string(first["max_completion_tokens"]) != "7" || string(second["max_tokens"]) != "7" || second["max_completion_tokens"] != nil {
-		t.Errorf("sent %s, then %s", s.Requests()[0].Body, s.Requests()[1].Body)
-	}
-	if _, err := answerOf(t.Context(), c, r); llm.CodeOf(err) != llm.CodeRefused || len(s.Requests()) != 3 {
-		t.Errorf("limit too large: got %v after %d requests", err, len(s.Requests()))
-	}
-}
-
 func body(t *testing.T, s *llmtest.Server, n int) map[string]json.RawMessage {
 	t.Helper()
 	var m map[string]json.RawMessage

@@ -3,6 +3,7 @@ package openai
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"slices"
@@ -92,18 +93,16 @@ func (e *Embedder) embed(ctx context.Context, texts []string) ([][]float32, *fai
 	for i := range texts {
 		texts[i] = cmp.Or(texts[i], " ")
 	}
-	x, f := e.post(ctx, "/embeddings", map[string]any{"input": texts, "model": e.model, "encoding_format": "float"}, false)
-	if f != nil {
-		return nil, f
-	}
-	defer x.close()
 	var res struct {
 		Data []struct {
 			Index     int       `json:"index"`
 			Embedding []float32 `json:"embedding"`
 		} `json:"data"`
 	}
-	if f := x.decode(&res); f != nil {
+	f := e.post(ctx, "/embeddings", object{"input": texts, "model": e.model, "encoding_format": "float"}, false, func(data []byte) error {
+		return json.Unmarshal(data, &res)
+	})
+	if f != nil {
 		return nil, f
 	}
 	vectors := make([][]float32, len(texts))

@@ -18,59 +18,59 @@ import (
 	"github.com/sequent-dev/sequent/llm"
 )
 
-// failed classifies an error of an exchange that the provider does not report.
-func (x *exchange) failed(err error) *failure {
-	c, cause := x.c, withoutURL(err)
-	switch {
-	case errors.Is(context.Cause(x.ctx), errTimeout):
-		return &failure{retryable: true, err: &llm.Error{
-			Code: llm.CodeTimeout, Err: errTimeout,
-			Msg: fmt.Sprintf("%s did not answer within %v", c.at.Title, c.timeout),
-			Fix: "try again, or raise the timeout",
-		}}
-	case x.ctx.Err() != nil:
-		return &failure{err: canceled(x.ctx)}
-	case errors.Is(err, errTooLarge):
-		return &failure{err: &llm.Error{
-			Code: llm.CodeTooLarge, Err: errTooLarge,
-			Msg: fmt.Sprintf("the answer of %s exceeds %d MiB", c.at.Title, maxBody>>20),
-			Fix: "ask for a shorter answer",
-		}}
-	case errors.Is(err, errRedirect):
-		return &failure{err: &llm.Error{
-			Code: llm.CodeUnavailable, Err: errRedirect,
-			Msg: c.at.Title + " redirects to another URL",
-			Fix: "set " + c.at.BaseVar + " to the target of the redirect",
-		}}
+// fail returns a failure that a retry does not resolve.
+func fail(code llm.Code, err error, msg, fix string) *failure {
+	return &failure{err: &llm.Error{Code: code, Err: err, Msg: msg, Fix: fix}}
+}
+
+// again returns a failure that a retry may resolve.
+func again(code llm.Code, err error, msg, fix string) *failure {
+	f := fail(code, err, msg, fix)
+	f.retryable = true
+	return f
+}
+
+// failed classifies an error of an exchange that the provider does not report. Its URL may contain
+// a secret.
+func (c *caller) failed(ctx context.Context, err error) *failure {
+	title, cause := c.at.Title, err
+	sent, unreachable := errors.AsType[*url.Error](err)
+	if unreachable {
+		cause = sent.Err
 	}
-	if _, sent := errors.AsType[*url.Error](err); sent {
-		f := &failure{retryable: true, err: &llm.Error{
-			Code: llm.CodeUnavailable, Err: cause,
-			Msg: c.at.Title + " is unreachable (" + c.safe(cause.Error()) + ")",
-			Fix: "check the network, and " + c.at.BaseVar + " if it is set",
-		}}
-		if c.at.Title == "Ollama" {
-			f.err.Fix = "run ollama serve, or set OLLAMA_BASE_URL to its URL"
-		}
-		return f
-	}
+	_, large := errors.AsType[*http.MaxBytesError](err)
 	_, syntax := errors.AsType[*json.SyntaxError](err)
 	_, mismatch := errors.AsType[*json.UnmarshalTypeError](err)
-	if syntax || mismatch || errors.Is(err, io.EOF) {
+	switch {
+	case errors.Is(context.Cause(ctx), errTimeout):
+		return again(llm.CodeTimeout, errTimeout, fmt.Sprintf("%s did not answer within %v", title, c.timeout), "try again, or raise the timeout")
+	case ctx.Err() != nil:
+		return &failure{err: canceled(ctx)}
+	case large:
+		return fail(llm.CodeTooLarge, cause, fmt.Sprintf("the answer of %s exceeds %d MiB", title, maxBody>>20), "ask for a shorter answer")
+	case errors.Is(err, errRedirect):
+		return fail(llm.CodeUnavailable, cause, title+" redirects to another URL", "set "+c.at.BaseVar+" to the target of the redirect")
+	case unreachable:
+		fix := "check the network, and " + c.at.BaseVar + " if it is set"
+		if title == "Ollama" {
+			fix = "run ollama serve, or set OLLAMA_BASE_URL to its URL"
+		}
+		return again(llm.CodeUnavailable, cause, title+" is unreachable ("+c.safe(cause.Error())+")", fix)
+	case syntax, mismatch, errors.Is(err, io.EOF):
 		return c.badAnswer(cause)
 	}
-	return &failure{retryable: true, err: &llm.Error{
-		Code: llm.CodeInterrupted, Err: cause,
-		Msg: c.at.Title + " closed the connection before the answer was complete", Fix: "try again",
-	}}
+	return c.interrupted(cause)
+}
+
+// interrupted reports a reply that ended too early.
+func (c *caller) interrupted(err error) *failure {
+	return again(llm.CodeInterrupted, err, c.at.Title+" closed the connection before the answer was complete", "try again")
 }
 
 // badAnswer reports a reply that is not valid Chat Completions JSON.
 func (c *caller) badAnswer(err error) *failure {
-	return &failure{retryable: true, err: &llm.Error{
-		Code: llm.CodeBadAnswer, Err: err, Msg: "the reply of " + c.at.Title + " is not a valid reply of the protocol",
-		Fix: "if " + c.at.BaseVar + " is set, check that it is the URL of a service compatible with OpenAI's",
-	}}
+	return again(llm.CodeBadAnswer, err, "the reply of "+c.at.Title+" is not a valid reply of the protocol",
+		"if "+c.at.BaseVar+" is set, check that it is the URL of a service compatible with OpenAI's")
 }
 
 // A report is an error as a provider reports it: an object or a text.
@@ -119,90 +119,71 @@ func (c *caller) rejected(status int, header http.Header, reported report) *fail
 			status = n
 		}
 	}
-	e := &llm.Error{Status: status}
-	f := &failure{err: e}
-	detail := ""
-	if reported.message != "" {
-		detail = " (" + c.safe(reported.message) + ")"
+	f := c.rejection(status, reported)
+	if f.err.Status = status; f.retryable {
+		f.err.RetryAfter = retryAfter(header, time.Now())
 	}
-	switch {
-	case status == 403 && flagged(reported.message):
-		e.Code, e.Msg, e.Fix = llm.CodeDeclined, "a content filter of "+c.at.Title+" blocked the request"+detail, "rephrase the request, or choose another model"
-	case status == 401 || status == 403:
-		// Without the detail, which may contain a part of the key.
-		e.Code, e.Msg = llm.CodeBadKey, c.at.Title+" rejected the API key"
-		e.Fix = "check " + c.at.KeyVars[0]
-		if c.at.key == "" {
-			e.Msg, e.Fix = c.at.Title+" requires an API key", "set "+c.at.KeyVars[0]
-		}
-	case slices.Contains(c.at.noQuota, reported.code) || slices.Contains(c.at.noQuota, fmt.Sprint(status)):
-		e.Code, e.Msg, e.Fix = llm.CodeRateLimited, "the quota of this "+c.at.Title+" key is used up"+detail, "check the plan and the billing of the account"
-	case status == 429:
-		e.Code, e.Msg, e.Fix = llm.CodeRateLimited, c.at.Title+" receives too many requests"+detail, "try again later"
-		e.RetryAfter, f.retryable = retryAfter(header, time.Now()), true
-		if e.RetryAfter > c.timeout {
-			e.Fix = "try again in " + e.RetryAfter.Round(time.Second).String()
-		}
-	case status == 408 || status == 409 || status == 425 || status >= 500:
-		e.Code, e.Msg, e.Fix = llm.CodeUnavailable, fmt.Sprintf("%s failed with status %d%s", c.at.Title, status, detail), "try again later"
-		e.RetryAfter, f.retryable = retryAfter(header, time.Now()), true
-	case status < 500 && aboutImages(reported.message):
-		e.Code, e.Msg, e.Fix = llm.CodeRefused, c.at.Title+" cannot show images to the model"+detail, "choose a model that can see"
-		f.rejected = optionImages
-	case status == 404 && !strings.Contains(reported.message, "parameters"):
-		e.Code, e.Msg = llm.CodeUnknown, c.at.Title+" does not know the model"+detail
-		e.Fix = "check its name"
-		if c.at.Title == "Ollama" {
-			e.Fix = "run ollama pull NAME"
-		}
-	case status == 413:
-		e.Code, e.Msg, e.Fix = llm.CodeRefused, "the request is too large for "+c.at.Title+detail, "shorten the request"
-	default:
-		e.Code, e.Msg = llm.CodeRefused, fmt.Sprintf("%s rejected the request with status %d%s", c.at.Title, status, detail)
-		f.rejected = rejectedOption(reported)
+	if f.err.RetryAfter > c.timeout {
+		f.err.Fix = "try again in " + f.err.RetryAfter.Round(time.Second).String()
 	}
 	return f
 }
 
-// aboutImages reports whether an error says that the model cannot see.
-func aboutImages(message string) bool {
-	message = strings.ToLower(message)
-	return (strings.Contains(message, "image") || strings.Contains(message, "vision") || strings.Contains(message, "multimodal")) &&
-		(strings.Contains(message, "support") || strings.Contains(message, "not allowed") || strings.Contains(message, "only text"))
+func (c *caller) rejection(status int, reported report) *failure {
+	title, detail := c.at.Title, ""
+	if reported.message != "" {
+		detail = " (" + c.safe(reported.message) + ")"
+	}
+	switch {
+	case status == 403 && mentions(reported.message, "flagged", "moderation", "guardrail"): // not about the key
+		return fail(llm.CodeDeclined, nil, "a content filter of "+title+" blocked the request"+detail, "rephrase the request, or choose another model")
+	case (status == 401 || status == 403) && c.at.key == "":
+		return fail(llm.CodeBadKey, nil, title+" requires an API key", "set "+c.at.KeyVars[0])
+	case status == 401 || status == 403: // without the detail, which may contain a part of the key
+		return fail(llm.CodeBadKey, nil, title+" rejected the API key", "check "+c.at.KeyVars[0])
+	case slices.Contains(c.at.noQuota, reported.code) || slices.Contains(c.at.noQuota, strconv.Itoa(status)):
+		return fail(llm.CodeRateLimited, nil, "the quota of this "+title+" key is used up"+detail, "check the plan and the billing of the account")
+	case status == 429:
+		return again(llm.CodeRateLimited, nil, title+" receives too many requests"+detail, "try again later")
+	case status == 408 || status == 409 || status == 425 || status >= 500:
+		return again(llm.CodeUnavailable, nil, fmt.Sprintf("%s failed with status %d%s", title, status, detail), "try again later")
+	case mentions(reported.message, "image", "vision", "multimodal") && mentions(reported.message, "support", "not allowed", "only text"):
+		f := fail(llm.CodeRefused, nil, title+" cannot show images to the model"+detail, "choose a model that can see")
+		f.rejected = optionImages
+		return f
+	case status == 404 && !mentions(reported.message, "parameters"):
+		fix := "check its name"
+		if title == "Ollama" {
+			fix = "run ollama pull NAME"
+		}
+		return fail(llm.CodeUnknown, nil, title+" does not know the model"+detail, fix)
+	case status == 413:
+		return fail(llm.CodeRefused, nil, "the request is too large for "+title+detail, "shorten the request")
+	}
+	f := fail(llm.CodeRefused, nil, fmt.Sprintf("%s rejected the request with status %d%s", title, status, detail), "")
+	f.rejected = rejectedOption(reported)
+	return f
 }
 
-// flagged reports whether a status of 403 is about the content of the request
-// rather than the key.
-func flagged(message string) bool {
-	message = strings.ToLower(message)
-	return strings.Contains(message, "flagged") || strings.Contains(message, "moderation") || strings.Contains(message, "guardrail")
+// mentions reports whether a text contains one of some words in lower case.
+func mentions(text string, words ...string) bool {
+	text = strings.ToLower(text)
+	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(text, word) })
 }
 
 // rejectedOption returns the option that an error is about, empty if it is about
 // none.
 func rejectedOption(reported report) option {
-	text := strings.ToLower(reported.message) + " " + reported.param
+	text := reported.message + " " + reported.param
 	switch {
-	case strings.Contains(text, "temperature"):
+	case mentions(text, "temperature"):
 		return optionTemperature
-	case strings.Contains(text, "tool_choice"):
+	case mentions(text, "tool_choice"):
 		return optionToolChoice
-	case strings.Contains(text, "response_format"), strings.Contains(text, "json_schema"), strings.Contains(text, "requested parameters"):
+	case mentions(text, "response_format", "json_schema", "requested parameters"):
 		return optionSchema
-	case strings.Contains(text, "not support") || strings.Contains(text, "unsupported"):
-		if strings.Contains(text, "max_tokens") || strings.Contains(text, "max_completion_tokens") {
-			return optionMaxTokens
-		}
 	}
 	return ""
-}
-
-// withoutURL unwraps a url.Error, because its URL may contain a secret.
-func withoutURL(err error) error {
-	if e, ok := errors.AsType[*url.Error](err); ok {
-		return e.Err
-	}
-	return err
 }
 
 // secrets matches keys, complete or partly masked with asterisks.

@@ -21,7 +21,6 @@ type Provider struct {
 	KeyVars []string // variables with the API key; the first that is set wins
 	Keyless bool     // needs no API key
 
-	maxTokens         string        // name of the request member that limits the answer
 	structured        structured    // how it receives a schema
 	noUsageFlag       bool          // rejects stream_options; reports the usage of streams anyway
 	maxTemperature    float64       // higher temperatures are lowered to it
@@ -64,13 +63,13 @@ func Providers() []Provider {
 		{
 			Title: "Z.ai", Prefix: "zai:", Models: "names that begin with `glm-`", Model: "glm-4.7",
 			BaseURL: "https://api.z.ai/api/paas/v4", BaseVar: "ZAI_BASE_URL", KeyVars: []string{"ZAI_API_KEY", "Z_AI_API_KEY"},
-			maxTokens: "max_tokens", structured: byObject, noUsageFlag: true, maxTemperature: 1,
+			structured: byObject, noUsageFlag: true, maxTemperature: 1,
 			noQuota: []string{"1113", "1308", "1309"}, // no balance, quota used up, plan expired
 		},
 		{
 			Title: "OpenAI", Prefix: "openai:", Models: "all other names", Model: "gpt-5.4-mini",
 			BaseURL: "https://api.openai.com/v1", BaseVar: "OPENAI_BASE_URL", KeyVars: []string{"OPENAI_API_KEY"},
-			maxTokens: "max_completion_tokens", structured: bySchema, maxTemperature: 2,
+			structured: bySchema, maxTemperature: 2,
 			noQuota: []string{"insufficient_quota", "billing_hard_limit_reached"},
 			quirks: []modelQuirks{
 				{prefixes: []string{"gpt-6-sol", "gpt-6-luna"}, noTemperature: true, toolEffort: "none"},
@@ -80,7 +79,7 @@ func Providers() []Provider {
 		{
 			Title: "OpenRouter", Prefix: "openrouter:", Models: "names with a slash", Model: "anthropic/claude-sonnet-4.5",
 			BaseURL: "https://openrouter.ai/api/v1", BaseVar: "OPENROUTER_BASE_URL", KeyVars: []string{"OPENROUTER_API_KEY"},
-			maxTokens: "max_tokens", structured: bySchema, maxTemperature: 2,
+			structured: bySchema, maxTemperature: 2,
 			// Without it, OpenRouter may select a host that ignores the schema.
 			requireParameters: true,
 			noQuota:           []string{"402"},
@@ -89,7 +88,7 @@ func Providers() []Provider {
 		{
 			Title: "Ollama", Prefix: "ollama:", Model: "ollama:qwen3",
 			BaseURL: "http://localhost:11434/v1", BaseVar: "OLLAMA_BASE_URL", KeyVars: []string{"OLLAMA_API_KEY"}, Keyless: true,
-			maxTokens: "max_tokens", structured: bySchema, maxTemperature: 2,
+			structured: bySchema, maxTemperature: 2,
 		},
 	}
 }

@@ -15,19 +15,9 @@ type option string
 const (
 	optionTemperature option = "temperature"
 	optionSchema      option = "response_format"
-	optionMaxTokens   option = "max_tokens"
 	optionImages      option = "images"
 	optionToolChoice  option = "tool_choice"
 )
-
-// otherMaxTokens returns the newer name of the limit for the older one, and vice
-// versa.
-func otherMaxTokens(name string) string {
-	if name == "max_tokens" {
-		return "max_completion_tokens"
-	}
-	return "max_tokens"
-}
 
 // A wireMessage is a message of a conversation in the protocol.
 type wireMessage struct {
@@ -81,13 +71,6 @@ func (c *Client) request(r llm.Request) object {
 	if t := r.Temperature; t != nil && !c.quirks.noTemperature && !c.rejects(optionTemperature) {
 		q["temperature"] = max(0, min(*t, c.at.maxTemperature))
 	}
-	if r.MaxTokens > 0 {
-		name := c.at.maxTokens
-		if c.rejects(optionMaxTokens) {
-			name = otherMaxTokens(name)
-		}
-		q[name] = r.MaxTokens
-	}
 	return q
 }
 
@@ -109,7 +92,7 @@ func (c *Client) schema(q object, messages []wireMessage, s llm.Schema) []wireMe
 		q["response_format"] = object{"type": "json_object"}
 	}
 	// Some providers accept only one system message, and only as the first.
-	words := s.InWords()
+	words := "Answer with nothing but one JSON object, without a Markdown fence, that fits this JSON Schema:\n" + string(s.JSON)
 	if len(messages) > 0 && messages[0].Role == llm.System {
 		text, _ := messages[0].Content.(string)
 		messages[0].Content = strings.TrimSpace(text + "\n\n" + words)

@@ -20,9 +20,9 @@ type chunk struct {
 	Error   *report `json:"error"`
 	Usage   usage   `json:"usage"`
 	Choices []struct {
-		Delta        message `json:"delta"`   // of a stream
-		Message      message `json:"message"` // of a complete answer
-		FinishReason string  `json:"finish_reason"`
+		Delta        message  `json:"delta"`   // of a stream
+		Message      *message `json:"message"` // of a complete answer
+		FinishReason string   `json:"finish_reason"`
 	} `json:"choices"`
 }
 
@@ -103,26 +103,17 @@ func (a *argumentText) UnmarshalJSON(raw []byte) error {
 // stream makes one attempt to get an answer in pieces. It passes them to emit
 // until emit returns false.
 func (c *Client) stream(ctx context.Context, r llm.Request, emit func(llm.Event) bool) *failure {
-	x, f := c.post(ctx, "/chat/completions", c.request(r), true)
-	if f != nil {
-		return f
-	}
-	defer x.close()
 	a := assembly{emit: emit}
-	err := x.data(func(data []byte) bool {
-		f = c.piece(&a, data)
-		return f == nil && !a.stopped
-	})
+	f := c.post(ctx, "/chat/completions", c.request(r), true, func(data []byte) error { return c.piece(&a, data) })
 	switch {
-	case f != nil || a.stopped:
+	case a.stopped:
+		return nil
+	case f != nil:
 		return f
-	case err == nil && !x.stream && !a.begun:
+	case !a.begun:
 		return c.badAnswer(errors.New("no choices"))
-	case err == nil && x.stream && a.reason == "":
-		err = io.ErrUnexpectedEOF
-	}
-	if err != nil {
-		return x.failed(err)
+	case !a.whole && a.reason == "":
+		return c.interrupted(io.ErrUnexpectedEOF)
 	}
 	a.say(a.split.end())
 	answer, f := c.finish(&a)
@@ -133,10 +124,10 @@ func (c *Client) stream(ctx context.Context, r llm.Request, emit func(llm.Event)
 }
 
 // piece adds a piece of an answer, and passes it on.
-func (c *Client) piece(a *assembly, data []byte) *failure {
+func (c *Client) piece(a *assembly, data []byte) error {
 	var piece chunk
 	if err := json.Unmarshal(data, &piece); err != nil {
-		return c.badAnswer(err)
+		return err
 	}
 	if piece.Error != nil {
 		return c.rejected(0, nil, *piece.Error)
@@ -144,18 +135,22 @@ func (c *Client) piece(a *assembly, data []byte) *failure {
 	a.model = cmp.Or(piece.Model, a.model)
 	a.usage = cmp.Or(piece.Usage, a.usage)
 	for _, in := range piece.Choices {
-		a.begun = true
-		for _, m := range []message{in.Message, in.Delta} {
-			reasoning, text := a.split.add(string(m.Content))
-			a.say(m.reasoning()+reasoning, text)
-			a.refusal += m.Refusal
-			for _, call := range m.ToolCalls {
-				if p := a.add(call); p.Args != "" {
-					a.pass(llm.Event{Call: &p})
-				}
+		m := in.Delta
+		if a.begun = true; in.Message != nil {
+			m, a.whole = *in.Message, true
+		}
+		reasoning, text := a.split.add(string(m.Content))
+		a.say(m.reasoning()+reasoning, text)
+		a.refusal += m.Refusal
+		for _, call := range m.ToolCalls {
+			if p := a.add(call); p.Args != "" {
+				a.pass(llm.Event{Call: &p})
 			}
 		}
 		a.reason = cmp.Or(in.FinishReason, a.reason)
+	}
+	if a.stopped {
+		return errStopped
 	}
 	return nil
 }
@@ -171,6 +166,7 @@ type assembly struct {
 	split           splitter
 	emit            func(llm.Event) bool
 	begun           bool // there is an answer
+	whole           bool // it is not a stream
 	stopped         bool // emit has returned false
 }
 
@@ -232,7 +228,7 @@ func (c *Client) finish(a *assembly) (llm.Response, *failure) {
 		if a.refusal != "" {
 			msg = "the model declined: " + c.safe(a.refusal)
 		}
-		return llm.Response{}, &failure{err: &llm.Error{Code: llm.CodeDeclined, Msg: msg, Fix: "rephrase the request, or choose another model"}}
+		return llm.Response{}, fail(llm.CodeDeclined, nil, msg, "rephrase the request, or choose another model")
 	}
 	res := llm.Response{
 		Message: llm.Message{Role: llm.Assistant, Text: a.text.String(), Reasoning: strings.TrimSpace(a.reasoning.String())},

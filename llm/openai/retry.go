@@ -24,6 +24,8 @@ type failure struct {
 	adapted   bool   // the attempt sent the rejected option and the next one will not
 }
 
+func (f *failure) Error() string { return f.err.Error() }
+
 // retry calls attempt until it succeeds, its failure is permanent, or maxAttempts
 // is reached. It calls notify before each retry; notify reports whether to retry.
 func (c *caller) retry(ctx context.Context, attempt func(context.Context) *failure, notify func(llm.Retry) bool) error {

@@ -76,11 +76,3 @@ func partial(s, tag string) int {
 	}
 	return 0
 }
-
-// split splits a complete answer.
-func split(s string) (reasoning, text string) {
-	var sp splitter
-	reasoning, text = sp.add(s)
-	r, t := sp.end()
-	return reasoning + r, text + t
-}

@@ -5,6 +5,14 @@ import (
 	"testing"
 )
 
+// split splits a complete answer.
+func split(s string) (reasoning, text string) {
+	var sp splitter
+	reasoning, text = sp.add(s)
+	r, t := sp.end()
+	return reasoning + r, text + t
+}
+
 func TestSplit(t *testing.T) {
 	tests := []struct{ in, reasoning, text string }{
 		{"", "", ""},
