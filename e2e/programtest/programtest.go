@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sequent-dev/sequent/auth/token"
 	"github.com/sequent-dev/sequent/internal/needtest"
 )
 
@@ -224,4 +225,14 @@ func NPMPackage(t testing.TB, node, name string) string {
 	Output(t, exec.Command(node, filepath.Join(folder, "build.mjs"), filepath.Join(dir, "dist")))
 	file := filepath.ToSlash(filepath.Join(dir, "dist", "index.js"))
 	return (&url.URL{Scheme: "file", Path: "/" + strings.TrimPrefix(file, "/")}).String()
+}
+
+// Token makes a token for a subject in a file of sequent serve --auth.
+func Token(t testing.TB, file, subject string) string {
+	t.Helper()
+	secret, _, err := token.Add(file, token.Info{Subject: subject})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return secret
 }

@@ -1,70 +1,34 @@
 //go:build linux
 
-// Package recipes tests the recipes in packaging that docs/deploy.md shows: each proxy runs
-// with its recipe in front of two servers that share a database.
 package recipes
 
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/json"
-	"encoding/pem"
 	"fmt"
 	"io"
-	"math/big"
 	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
+	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/coder/websocket"
+
 	"github.com/sequent-dev/sequent/e2e/programtest"
-	"github.com/sequent-dev/sequent/internal/pgtest"
+	"github.com/sequent-dev/sequent/internal/needtest"
 )
-
-// The recipes are for this site and these servers.
-const (
-	site    = "think.example.com"
-	public  = "https://" + site
-	serverA = "127.0.0.1:8080"
-	serverB = "127.0.0.1:8081"
-)
-
-var database pgtest.Server
-
-func TestMain(m *testing.M) {
-	code := m.Run()
-	if err := database.Stop(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		code = 1
-	}
-	os.Exit(code)
-}
-
-// A setup is a proxy in front of two servers.
-type setup struct {
-	program, store string
-	url            string // what clients call
-	proxy          string // HOST:PORT
-	tokens         string // file
-	replicas       [2]*programtest.Server
-	flags          []string
-	pool           *x509.CertPool
-	avoid          avoider
-}
 
 // A starter runs a proxy until the end of the test: with a recipe whose addresses are
 // replaced, on the given port.
@@ -74,21 +38,102 @@ type starter func(t *testing.T, port string, addresses *strings.Replacer, cert, 
 // for a proxy that notices by itself.
 type avoider func(address string)
 
+func caddy(t *testing.T, port string, addresses *strings.Replacer, cert, key string) avoider {
+	t.Helper()
+	program := needtest.Program(t, "caddy", "install Debian's package caddy")
+	file := filepath.Join(t.TempDir(), "Caddyfile")
+	text := addresses.Replace(recipe(t, "caddy/Caddyfile"))
+	if strings.Count(text, site+" {\n") != 1 {
+		t.Fatalf("the recipe has no site %s", site)
+	}
+	// Instead of a certificate from an authority on the network.
+	text = strings.Replace(text, site+" {\n", site+":"+port+" {\n\ttls "+cert+" "+key+"\n", 1)
+	write(t, file, "{\n\tadmin off\n\tauto_https disable_redirects\n\tdefault_bind 127.0.0.1\n}\n"+text)
+	run(t, program, "run", "--adapter", "caddyfile", "--config", file)
+	return nil
+}
+
+func nginx(t *testing.T, port string, addresses *strings.Replacer, cert, key string) avoider {
+	t.Helper()
+	program := needtest.Program(t, "nginx", "install Debian's package nginx-light")
+	dir := t.TempDir()
+	text := addresses.Replace(recipe(t, "nginx/sequent.conf"))
+	text = strings.NewReplacer(
+		"listen 443 ", "listen 127.0.0.1:"+port+" ", "listen 80;", "listen unix:"+dir+"/plain.sock;",
+		"/etc/nginx/sequent.crt", cert, "/etc/nginx/sequent.key", key,
+	).Replace(text)
+	write(t, filepath.Join(dir, "sequent.conf"), text)
+	user := ""
+	if os.Getuid() == 0 {
+		user = "user root;\n" // who can read the test's directories
+	}
+	write(t, filepath.Join(dir, "nginx.conf"), user+"daemon off;\npid "+dir+"/pid;\nerror_log stderr;\nevents {}\nhttp {\n\taccess_log off;\n\t"+
+		"client_body_temp_path "+dir+"/body;\n\tproxy_temp_path "+dir+"/proxy;\n\tfastcgi_temp_path "+dir+"/f;\n\tuwsgi_temp_path "+dir+"/u;\n\t"+
+		"scgi_temp_path "+dir+"/s;\n\tinclude "+dir+"/sequent.conf;\n}\n")
+	process := run(t, program, "-p", dir, "-c", filepath.Join(dir, "nginx.conf"))
+	return func(address string) {
+		t.Helper()
+		changed := text
+		if address != "" {
+			if changed = strings.Replace(text, "server "+address+" ", "server "+address+" down ", 1); changed == text {
+				t.Fatalf("the recipe has no server %s", address)
+			}
+		}
+		write(t, filepath.Join(dir, "sequent.conf"), changed)
+		if err := process.Signal(syscall.SIGHUP); err != nil { // nginx -s reload
+			t.Fatal(err)
+		}
+	}
+}
+
+// run starts a program that ends with the test, and logs what it printed if the test failed.
+func run(t *testing.T, program string, args ...string) *os.Process {
+	t.Helper()
+	cmd := exec.Command(program, args...)
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	cmd.Env = append(os.Environ(), "HOME="+t.TempDir())
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	cmd.WaitDelay = 10 * time.Second // its children have its output, too
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(syscall.SIGTERM)
+		time.AfterFunc(10*time.Second, func() { _ = cmd.Process.Kill() })
+		_ = cmd.Wait() // by a signal
+		if t.Failed() {
+			t.Logf("%s:\n%.4000s", program, &out)
+		}
+	})
+	return cmd.Process
+}
+
+// A setup is a proxy in front of two servers.
+type setup struct {
+	program  string
+	proxy    string // HOST:PORT
+	replicas [2]*programtest.Server
+	flags    []string
+	pool     *x509.CertPool
+	avoid    avoider
+}
+
 // newSetup starts two servers and a proxy.
-func newSetup(t *testing.T, program string, start starter, flags ...string) *setup {
+func newSetup(t *testing.T, start starter, flags ...string) *setup {
 	t.Helper()
 	dir := t.TempDir()
-	s := &setup{program: program, store: database.Schema(t), url: public, tokens: filepath.Join(dir, "tokens"), pool: x509.NewCertPool()}
-	s.flags = append([]string{"--store", s.store, "--public-url", public, "--trusted-proxy", "127.0.0.1", "--drain", "5s"}, flags...)
+	s := &setup{program: programtest.Build(t), pool: x509.NewCertPool(), proxy: "127.0.0.1:" + programtest.FreePort(t)}
+	s.flags = append([]string{"--store", database.Schema(t), "--public-url", public, "--trusted-proxy", "127.0.0.1", "--drain", "5s"}, flags...)
 	for i := range s.replicas {
-		s.replicas[i] = programtest.StartHTTP(t, program, s.flags...)
+		s.replicas[i] = programtest.StartHTTP(t, s.program, s.flags...)
 		t.Cleanup(func() { s.replicas[i].Kill(t) })
 	}
 	cert, key := filepath.Join(dir, "site.crt"), filepath.Join(dir, "site.key")
-	s.certify(t, cert, key)
-	s.proxy = "127.0.0.1:" + programtest.FreePort(t)
+	certify(t, s.pool, cert, key)
 	_, port, _ := net.SplitHostPort(s.proxy)
-	s.avoid = start(t, port, strings.NewReplacer(serverA, address(s.replicas[0]), serverB, address(s.replicas[1])), cert, key)
+	addresses := strings.NewReplacer("127.0.0.1:8080", address(s.replicas[0]), "127.0.0.1:8081", address(s.replicas[1]))
+	s.avoid = start(t, port, addresses, cert, key)
 	await(t, "the proxy serves", func() bool {
 		res, err := s.client("127.0.0.1").Get(public + "/ui/")
 		if err != nil {
@@ -104,66 +149,8 @@ func address(s *programtest.Server) string {
 	return strings.TrimSuffix(strings.TrimPrefix(s.URL, "http://"), "/mcp")
 }
 
-// certify makes a certificate authority and a certificate of the site.
-func (s *setup) certify(t *testing.T, certFile, keyFile string) {
-	t.Helper()
-	authority := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "recipes"}, IsCA: true, BasicConstraintsValid: true,
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), KeyUsage: x509.KeyUsageCertSign,
-	}
-	leaf := &x509.Certificate{
-		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: site}, DNSNames: []string{site},
-		NotBefore: authority.NotBefore, NotAfter: authority.NotAfter,
-		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
-	}
-	own, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	root, err := x509.CreateCertificate(rand.Reader, authority, authority, own.Public(), own)
-	if err != nil {
-		t.Fatal(err)
-	}
-	der, err := x509.CreateCertificate(rand.Reader, leaf, authority, key.Public(), own)
-	if err != nil {
-		t.Fatal(err)
-	}
-	private, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	write(t, certFile, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})))
-	write(t, keyFile, string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private})))
-	parsed, err := x509.ParseCertificate(root)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.pool.AddCert(parsed)
-}
-
-func write(t *testing.T, path, text string) {
-	t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// recipe returns a file of packaging.
-func recipe(t *testing.T, name string) string {
-	t.Helper()
-	text, err := os.ReadFile(filepath.Join("../../packaging", name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
-}
-
 // client returns an HTTP client at an address of this machine, to which the name of the site
-// leads to the proxy. It trusts the test's authority only.
+// leads to the proxy. It trusts the test's certificate only.
 func (s *setup) client(from string) *http.Client {
 	dialer := &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}}
 	return &http.Client{Timeout: time.Minute, Transport: &http.Transport{
@@ -175,78 +162,118 @@ func (s *setup) client(from string) *http.Client {
 	}}
 }
 
-// newToken makes a token for a subject.
-func newToken(t *testing.T, program, file, subject string) string {
-	t.Helper()
-	out := programtest.Output(t, exec.Command(program, "server", "token", "new", subject, "--file", file, "--json"))
-	var made struct{ Token string }
-	if err := json.Unmarshal(out, &made); err != nil || made.Token == "" {
-		t.Fatalf("token new printed %s (%v)", out, err)
+// Everything that a client needs from a proxy.
+func TestProxies(t *testing.T) {
+	for name, start := range map[string]starter{"caddy": caddy, "nginx": nginx} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			tokens := filepath.Join(t.TempDir(), "tokens")
+			token := programtest.Token(t, tokens, "user")
+			s := newSetup(t, start, "--auth", tokens, "--oidc-issuer", "https://login.example.com", "--rate", "0")
+			client := s.client("127.0.0.1")
+			list := func(token, origin string) *http.Request {
+				r := programtest.Request(t, public+"/mcp", token, "tools/list", "", "")
+				r.Header.Set("Origin", origin)
+				return r
+			}
+			thought := func(size int) *http.Request {
+				return programtest.Request(t, public+"/mcp", token, "tools/call", "sequentialthinking", programtest.Thought(strings.Repeat("a", size), ""))
+			}
+			for _, c := range []struct {
+				request *http.Request
+				status  int
+				want    string // in the header WWW-Authenticate or the body
+			}{
+				{get(t, "/metrics", token), http.StatusNotFound, ""},
+				{get(t, "/metrics/", token), http.StatusNotFound, ""},
+				{get(t, "/healthz", token), http.StatusNotFound, ""},
+				{get(t, "/readyz", token), http.StatusNotFound, ""},
+				{list("", public), http.StatusUnauthorized, `resource_metadata="` + public + "/.well-known/oauth-protected-resource/mcp" + `"`},
+				{get(t, "/.well-known/oauth-protected-resource/mcp", ""), http.StatusOK, `"resource":"` + public + `/mcp"`},
+				{list(token, public), http.StatusOK, "tools"},
+				{list(token, "https://elsewhere.example"), http.StatusForbidden, ""},
+				{thought(60_000), http.StatusOK, "thoughtNumber"},
+				{thought(4<<20 - 1000), http.StatusOK, "the limit is 65536"}, // it arrives whole, and the server refuses it
+			} {
+				got, err := programtest.Do(client, c.request)
+				if err != nil || got.Status != c.status || !strings.Contains(got.Header.Get("WWW-Authenticate")+got.Body, c.want) {
+					t.Errorf("%s: got %d %.300s, %v; want %d %s", c.request.URL.Path, got.Status, got.Body, err, c.status, c.want)
+				}
+			}
+			// More than the server reads is refused by it, or before it.
+			if got, err := programtest.Do(client, thought(4<<20)); err == nil && got.Status < 400 {
+				t.Errorf("a message over the limit: got %d %.300s", got.Status, got.Body)
+			}
+			t.Run("streams", func(t *testing.T) { s.testStreams(t, token) })
+			t.Run("socket", func(t *testing.T) { s.testSocket(t, token) })
+			t.Run("restart", func(t *testing.T) { s.testRestart(t, token) })
+		})
 	}
-	return made.Token
 }
 
-func await(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); !holds(); time.Sleep(50 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("waited for 30 s: %s", what)
-		}
+// A WebSocket begins as HTTP/1.1.
+func (s *setup) testSocket(t *testing.T, token string) {
+	client := s.client("127.0.0.1")
+	client.Timeout = 0
+	client.Transport.(*http.Transport).ForceAttemptHTTP2 = false
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	request := programtest.Request(t, public, token, "tools/call", "sequentialthinking", programtest.Thought("by socket", ""))
+	ws, res, err := websocket.Dial(ctx, "wss://"+site+"/ws", &websocket.DialOptions{
+		HTTPClient: client, HTTPHeader: http.Header{"Authorization": request.Header["Authorization"]}, Subprotocols: []string{"mcp"},
+	})
+	if err != nil {
+		t.Fatalf("%v, %v", err, res)
 	}
-}
-
-const modernMeta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"recipes","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}`
-
-// request returns a request of the modern protocol, whose params are members of an object.
-func (s *setup) request(t *testing.T, token, method, name, params string) *http.Request {
-	t.Helper()
-	body := `{"jsonrpc":"2.0","id":1,"method":"` + method + `","params":{` + params + `,` + modernMeta + `}}`
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+"/mcp", strings.NewReader(body))
+	defer ws.CloseNow() //nolint:errcheck // the test is over
+	body, err := io.ReadAll(request.Body)
+	if err == nil {
+		err = ws.Write(ctx, websocket.MessageText, body)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	req.Header = http.Header{
-		"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"},
-		"Mcp-Protocol-Version": {"2026-07-28"}, "Mcp-Method": {method}, "Mcp-Name": {name},
+	if _, reply, err := ws.Read(ctx); err != nil || !bytes.Contains(reply, []byte(`"id":1`)) || !bytes.Contains(reply, []byte("thoughtNumber")) {
+		t.Errorf("got %s, %v", reply, err)
 	}
-	if token != "" {
-		req.Header.Set("Authorization", "Bearer "+token)
-	}
-	return req
 }
 
-func thinking(text, session string) string {
-	args := map[string]any{"thought": text, "nextThoughtNeeded": true}
-	if session != "" {
-		args["sessionId"] = session
-	}
-	line, _ := json.Marshal(args) // strings
-	return `"name":"sequentialthinking","arguments":` + string(line)
-}
+// Events arrive while a stream is open, of both eras and of the viewer. An MCP session of an older
+// client stays at its server.
+func (s *setup) testStreams(t *testing.T, token string) {
+	client := &http.Client{Transport: s.client("127.0.0.1").Transport} // streams last
+	id := think(t, client, public+"/mcp", token, "watched", "")
+	uri := "sequent://sessions/" + id
+	subscription := open(t, client, programtest.Request(t, public+"/mcp", token, "subscriptions/listen", "", `"notifications":{"resourceSubscriptions":["`+uri+`"]}`))
+	subscription.expect("notifications/subscriptions/acknowledged")
 
-// do sends a request and returns the status, the header and the body of the reply.
-func do(client *http.Client, req *http.Request) (int, http.Header, string, error) {
-	res, err := client.Do(req)
-	if err != nil {
-		return 0, nil, "", err
+	session := ""
+	older := func(message string) programtest.Reply {
+		t.Helper()
+		r, err := programtest.Do(client, programtest.Older(t, public+"/mcp", token, session, message))
+		if err != nil || r.Status >= 300 {
+			t.Fatalf("%s: got %d %s, %v", message, r.Status, r.Body, err)
+		}
+		return r
 	}
-	defer res.Body.Close()
-	body, err := io.ReadAll(res.Body)
-	return res.StatusCode, res.Header, string(body), err
-}
-
-// replyOf matches the reply to a thought, which has its session if the call named none.
-var replyOf = regexp.MustCompile(`"structuredContent":\{(?:"sessionId":"([0-9a-z]{12})",)?"thoughtNumber"`)
-
-// think records a thought and returns its session.
-func (s *setup) think(t *testing.T, client *http.Client, token, text, session string) string {
-	t.Helper()
-	status, _, body, err := do(client, s.request(t, token, "tools/call", "sequentialthinking", thinking(text, session)))
-	m := replyOf.FindStringSubmatch(body)
-	if err != nil || status != http.StatusOK || m == nil {
-		t.Fatalf("a thought of %d bytes: got status %d, %.300s, %v", len(text), status, body, err)
+	session = older(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"old","version":"1"}}}`).Header.Get("Mcp-Session-Id")
+	older(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	following := get(t, "/mcp", token)
+	following.Header.Set("Accept", "text/event-stream")
+	following.Header.Set("Mcp-Session-Id", session)
+	following.Header.Set("Mcp-Protocol-Version", "2025-11-25")
+	stream := open(t, client, following)
+	stream.expect(": still here")
+	for range 20 {
+		older(`{"jsonrpc":"2.0","id":2,"method":"resources/subscribe","params":{"uri":"` + uri + `"}}`)
 	}
-	return cmp.Or(session, m[1])
+	viewer := open(t, client, get(t, "/api/v1/events?id="+id, token))
+	viewer.expect("event: ")
+
+	think(t, client, public+"/mcp", token, "second", id)
+	subscription.expect("notifications/resources/updated")
+	stream.expect("notifications/resources/updated")
+	viewer.expect("second")
 }
 
 // A stream is a reply whose parts are read as they arrive.
@@ -258,9 +285,7 @@ type stream struct {
 // open sends a request whose reply lasts.
 func open(t *testing.T, client *http.Client, req *http.Request) *stream {
 	t.Helper()
-	ctx, cancel := context.WithCancel(req.Context())
-	t.Cleanup(cancel)
-	res, err := client.Do(req.WithContext(ctx))
+	res, err := client.Do(req) // with the context of the test
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -298,44 +323,69 @@ func (s *stream) expect(text string) {
 	}
 }
 
-// legacy sends a message of the older protocol.
-func (s *setup) legacy(t *testing.T, client *http.Client, token, session, message string) (int, http.Header, string) {
-	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, public+"/mcp", strings.NewReader(message))
-	if err != nil {
-		t.Fatal(err)
+// testRestart restarts one server and then the other while clients call. None of the calls
+// fails.
+func (s *setup) testRestart(t *testing.T, token string) {
+	var calls atomic.Int64
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	for range 8 {
+		wg.Go(func() {
+			client, session := s.client("127.0.0.1"), ""
+			for ctx.Err() == nil && !t.Failed() {
+				session = think(t, client, public+"/mcp", token, rand.Text(), session)
+				calls.Add(1)
+			}
+		})
 	}
-	req.Header = http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}, "Authorization": {"Bearer " + token}}
-	if session != "" {
-		req.Header.Set("Mcp-Session-Id", session)
-		req.Header.Set("Mcp-Protocol-Version", "2025-11-25")
+	pause := func() {
+		was := calls.Load()
+		await(t, "calls are answered", func() bool { return calls.Load() >= was+100 || t.Failed() })
 	}
-	status, header, body, err := do(client, req)
-	if err != nil {
-		t.Fatal(err)
+	for i, r := range s.replicas {
+		pause()
+		at := address(r)
+		if s.avoid != nil {
+			s.avoid(at)
+		}
+		if took := r.Terminate(t, 30*time.Second); took < 5*time.Second {
+			t.Errorf("the server ended after %v, before its --drain", took)
+		}
+		pause()
+		s.replicas[i] = programtest.StartHTTP(t, s.program, append([]string{"--http", at}, s.flags...)...)
+		if s.avoid != nil {
+			s.avoid("")
+		} else {
+			time.Sleep(3 * time.Second) // until a health check has seen that the server is back
+		}
 	}
-	return status, header, body
+	pause()
 }
 
-// run starts a program that ends with the test, and logs what it printed if the test failed.
-func run(t *testing.T, program string, args ...string) *os.Process {
-	t.Helper()
-	cmd := exec.Command(program, args...)
-	var out bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &out
-	cmd.Env = append(os.Environ(), "HOME="+t.TempDir())
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	cmd.WaitDelay = 10 * time.Second // its children have its output, too
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
+// Clients without tokens are limited one by one, also one that claims to be another.
+func TestAddresses(t *testing.T) {
+	for name, start := range map[string]starter{"caddy": caddy, "nginx": nginx} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSetup(t, start, "--rate", "0.001", "--burst", "3")
+			var got []int
+			for _, from := range append(slices.Repeat([]string{"127.0.0.5"}, 8), "127.0.0.6") { // two servers let the first one through 6 times
+				req := programtest.Request(t, public+"/mcp", "", "tools/list", "", "")
+				req.Header.Set("X-Forwarded-For", rand.Text())
+				req.Header.Set("Forwarded", "for=192.0.2."+fmt.Sprint(len(got)))
+				client := s.client(from)
+				reply, err := programtest.Do(client, req)
+				if err != nil {
+					t.Fatal(err)
+				}
+				client.CloseIdleConnections()
+				got = append(got, reply.Status)
+			}
+			if !slices.Contains(got[:8], http.StatusTooManyRequests) || got[8] != http.StatusOK {
+				t.Errorf("eight calls of one client and one of another: got %d, want a 429 among the first eight and 200 at last", got)
+			}
+		})
 	}
-	t.Cleanup(func() {
-		_ = cmd.Process.Signal(syscall.SIGTERM)
-		time.AfterFunc(10*time.Second, func() { _ = cmd.Process.Kill() })
-		_ = cmd.Wait() // by a signal
-		if t.Failed() {
-			t.Logf("%s:\n%.4000s", program, &out)
-		}
-	})
-	return cmd.Process
 }
