@@ -27,6 +27,18 @@ func (e *ArgumentError) Error() string {
 	}
 }
 
+// Fix returns what to do about it.
+func (e *ArgumentError) Fix() string {
+	switch {
+	case e.Missing:
+		return "add it and repeat the call"
+	case e.Field == "":
+		return "send the arguments as one JSON object"
+	default:
+		return "correct it and repeat the call"
+	}
+}
+
 // Characters of a value and of a name in a message.
 const (
 	maxQuoted = 60

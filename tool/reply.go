@@ -37,11 +37,15 @@ func (r Refusal) Reply() Reply {
 	reply := JSONReply(struct {
 		Error Refusal `json:"error"`
 	}{r})
-	reply.Text = r.Code + ": " + r.Message
-	if r.Fix != "" {
-		reply.Text += "; " + r.Fix
-	}
-	reply.Text = strings.ReplaceAll(reply.Text, "\n", " ")
+	reply.Text = strings.ReplaceAll(r.Code+": "+r.Text(), "\n", " ")
 	reply.Failed, reply.Code = true, r.Code
 	return reply
+}
+
+// Text returns the message and the fix, for contracts whose refusals are texts.
+func (r Refusal) Text() string {
+	if r.Fix == "" {
+		return r.Message
+	}
+	return r.Message + "; " + r.Fix
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/brief"
 	"github.com/sequent-dev/sequent/dialect"
-	"github.com/sequent-dev/sequent/dialect/scope"
 	"github.com/sequent-dev/sequent/internal/jsonscan"
 	"github.com/sequent-dev/sequent/tool"
 )
@@ -53,7 +52,7 @@ func New(cfg Config) dialect.Dialect {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	c := &classic{Config: cfg, scopes: scope.New(cfg.Engine, name)}
+	c := &classic{Config: cfg, scopes: dialect.NewScopes(cfg.Engine, name)}
 	if cfg.Drawing != nil {
 		c.drawing = &drawing{out: cfg.Drawing, colour: cfg.Colour, width: cfg.Width}
 	}
@@ -72,7 +71,7 @@ func New(cfg Config) dialect.Dialect {
 // A classic has the state that all calls share.
 type classic struct {
 	Config
-	scopes  *scope.Finder
+	scopes  *dialect.Scopes
 	minted  minted
 	drawing *drawing // nil for none
 }
@@ -93,7 +92,7 @@ func (c *classic) think(ctx context.Context, call tool.Call, in args) (tool.Repl
 	if err := in.check(c.Engine.Limits()); err != nil {
 		return refuse(err)
 	}
-	turn, err := c.scopes.Enter(call.Caller)
+	turn, err := c.scopes.Enter(ctx, call.Caller)
 	if err != nil {
 		return refuse(err)
 	}
@@ -120,12 +119,12 @@ func (c *classic) think(ctx context.Context, call tool.Call, in args) (tool.Repl
 }
 
 // record appends a thought to the scope's session, or to the next one.
-func (c *classic) record(ctx context.Context, caller tool.Caller, turn *scope.Turn, in args) (*sequent.Session, error) {
+func (c *classic) record(ctx context.Context, caller tool.Caller, turn *dialect.Turn, in args) (*sequent.Session, error) {
 	draft := in.draft()
 	newID, use := c.minted.ids(caller.Owner, "session-"+c.Engine.Now().Format("20060102-150405"))
 	s, err := turn.Record(ctx, newID, func(c *sequent.Change) error {
 		if in.plain() && in.Number == 1 && c.Session().Len() > 0 {
-			return scope.ErrNext
+			return dialect.ErrNext
 		}
 		_, err := c.Append(draft)
 		return err

@@ -4,8 +4,7 @@ import (
 	"strings"
 
 	"github.com/sequent-dev/sequent"
-	"github.com/sequent-dev/sequent/dialect/scope"
-	"github.com/sequent-dev/sequent/dialect/wording"
+	"github.com/sequent-dev/sequent/dialect"
 	"github.com/sequent-dev/sequent/tool"
 )
 
@@ -14,12 +13,12 @@ import (
 const codeInvalidArgument = "INVALID_ARGUMENT"
 
 // table has the words of this contract that differ from the shared ones.
-var table = wording.Table{
-	Codes: map[sequent.Code]wording.Words{
+var table = dialect.Table{
+	Codes: map[sequent.Code]dialect.Words{
 		sequent.CodeInvalidSession:   {Code: "INVALID_SESSION", Fix: "use another scope"},
-		sequent.CodeInvalidQuery:     {Fix: wording.RepeatCall},
-		sequent.CodeRequestKeyReused: {Fix: wording.RepeatCall},
-		scope.CodeRequired:           {Fix: "add ?scope=NAME to the endpoint's URL, or authenticate, or use stdio"},
+		sequent.CodeInvalidQuery:     {Fix: dialect.RepeatCall},
+		sequent.CodeRequestKeyReused: {Fix: dialect.RepeatCall},
+		dialect.CodeScopeRequired:    {Fix: "add ?scope=NAME to the endpoint's URL, or authenticate, or use stdio"},
 	},
 	Fields:      map[string]string{"text": "thought", "branch": "branchId"},
 	SessionFull: "begin another session with thoughtNumber 1",
@@ -44,7 +43,7 @@ func (r refusal) reply() tool.Reply {
 
 // reject returns the refusal of arguments that do not fit the schema.
 func reject(err *tool.ArgumentError) (tool.Reply, error) {
-	r := refusal{Code: codeInvalidArgument, Field: err.Field, Fix: wording.ArgumentFix(err)}
+	r := refusal{Code: codeInvalidArgument, Field: err.Field, Fix: err.Fix()}
 	switch {
 	case err.Missing:
 		r.Error = "Invalid " + err.Field + ": it is missing; it must be " + err.Want

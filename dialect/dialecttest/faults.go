@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/sequent-dev/sequent"
-	"github.com/sequent-dev/sequent/dialect/wording"
+	"github.com/sequent-dev/sequent/dialect"
 )
 
 // secret is in the cause of each fault. A client must not see it.
@@ -183,7 +183,7 @@ func checkAltered(t *testing.T, cfg Config) {
 	w.store = alteredStore{w.store}
 	w.restart(t)
 	a := w.refuse(t, cfg.Call(Step{Number: 2, Total: 9, Text: "b", Session: id}), "test")
-	if !strings.Contains(a.words, "is not what was recorded") || !strings.Contains(a.words, wording.BeginAnother) {
+	if !strings.Contains(a.words, "is not what was recorded") || !strings.Contains(a.words, dialect.BeginAnother) {
 		t.Errorf("the refusal does not say what to do with the session: %s", a.words)
 	}
 }

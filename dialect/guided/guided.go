@@ -15,7 +15,6 @@ import (
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/brief"
 	"github.com/sequent-dev/sequent/dialect"
-	"github.com/sequent-dev/sequent/dialect/scope"
 	"github.com/sequent-dev/sequent/tool"
 )
 
@@ -39,7 +38,7 @@ type Config struct {
 // A server has the state that all calls share.
 type server struct {
 	engine   *sequent.Engine
-	scopes   *scope.Finder
+	scopes   *dialect.Scopes
 	newID    func() (sequent.ID, error)
 	logger   *slog.Logger
 	decoder  decoder
@@ -55,7 +54,7 @@ func New(cfg Config) dialect.Dialect {
 	spec := tool.Parse(specJSON, specText)
 	d := &server{
 		engine:  cfg.Engine,
-		scopes:  scope.New(cfg.Engine, name),
+		scopes:  dialect.NewScopes(cfg.Engine, name),
 		newID:   dialect.ShortIDs(cfg.Rand),
 		logger:  cfg.Logger,
 		decoder: newDecoder(spec),
@@ -91,7 +90,7 @@ func (d *server) call(ctx context.Context, c tool.Call) (tool.Reply, error) {
 	}
 	switch {
 	case c.Caller.Scope.Name == "": // no call would be accepted
-		return d.refuse(ctx, c.Caller, in.complete(d.empty, limits), scope.ErrRequired), nil
+		return d.refuse(ctx, c.Caller, in.complete(d.empty, limits), dialect.ErrScopeRequired), nil
 	case words != "":
 		return d.correct(c.Caller, in.complete(d.base(ctx, c.Caller, in), limits), reason, words), nil
 	}
@@ -108,7 +107,7 @@ func (d *server) call(ctx context.Context, c tool.Call) (tool.Reply, error) {
 
 // record records a call in the scope's session, or in the next one.
 func (d *server) record(ctx context.Context, caller tool.Caller, in call) (*sequent.Session, error) {
-	turn, err := d.scopes.Enter(caller)
+	turn, err := d.scopes.Enter(ctx, caller)
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +115,7 @@ func (d *server) record(ctx context.Context, caller tool.Caller, in call) (*sequ
 	return turn.Record(ctx, d.newID, func(c *sequent.Change) error {
 		plain := !in.Revision && !in.More && in.From == nil
 		if plain && in.Number == 1 && c.Session().Len() > 0 {
-			return scope.ErrNext
+			return dialect.ErrNext
 		}
 		draft := sequent.Draft{
 			Number: in.Number, Total: in.Total, Text: in.Thought,
@@ -133,7 +132,7 @@ func (d *server) record(ctx context.Context, caller tool.Caller, in call) (*sequ
 // base returns the session that a refused call is completed from: the scope's current one,
 // or an empty one if the call begins a session.
 func (d *server) base(ctx context.Context, caller tool.Caller, in given) *sequent.Session {
-	turn, err := d.scopes.Enter(caller)
+	turn, err := d.scopes.Enter(ctx, caller)
 	if err != nil {
 		return d.empty
 	}

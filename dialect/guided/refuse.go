@@ -5,18 +5,18 @@ import (
 	"sync"
 
 	"github.com/sequent-dev/sequent"
-	"github.com/sequent-dev/sequent/dialect/wording"
+	"github.com/sequent-dev/sequent/dialect"
 	"github.com/sequent-dev/sequent/tool"
 )
 
 // table has the words that differ from the shared ones. No argument of this contract can
 // cause these errors, so the model cannot correct them.
-var table = wording.Table{
-	Codes: map[sequent.Code]wording.Words{
-		sequent.CodeInvalidSession:   {Action: wording.Report, Fix: wording.TellUser},
-		sequent.CodeInvalidQuery:     {Action: wording.Report, Fix: wording.TellUser},
-		sequent.CodeThoughtNotFound:  {Action: wording.Report, Fix: wording.TellUser},
-		sequent.CodeRequestKeyReused: {Action: wording.Report, Fix: wording.TellUser},
+var table = dialect.Table{
+	Codes: map[sequent.Code]dialect.Words{
+		sequent.CodeInvalidSession:   {Action: dialect.Report, Fix: dialect.TellUser},
+		sequent.CodeInvalidQuery:     {Action: dialect.Report, Fix: dialect.TellUser},
+		sequent.CodeThoughtNotFound:  {Action: dialect.Report, Fix: dialect.TellUser},
+		sequent.CodeRequestKeyReused: {Action: dialect.Report, Fix: dialect.TellUser},
 	},
 	Fields:      map[string]string{"text": "thought", "branch": "branchId"},
 	SessionFull: "stop here; thoughtNumber 1 begins a new session",
@@ -57,7 +57,7 @@ func (d *server) refuse(ctx context.Context, caller tool.Caller, in call, err er
 	said, ok := table.Refusal(err)
 	if !ok {
 		d.logger.ErrorContext(ctx, "a call failed", "dialect", name, "error", err)
-		fix := "stop and " + wording.TellUser
+		fix := "stop and " + dialect.TellUser
 		if sequent.IsUncertain(err) {
 			fix = "stop and tell the user; the thought may or may not have been recorded"
 		}
@@ -65,9 +65,9 @@ func (d *server) refuse(ctx context.Context, caller tool.Caller, in call, err er
 	}
 	fix := said.Fix
 	switch said.Action {
-	case wording.Repeat:
+	case dialect.Repeat:
 		return d.again(caller, in, processingError, said.Message, fix)
-	case wording.Report:
+	case dialect.Report:
 		fix = "stop and " + fix
 	}
 	why := processingError

@@ -66,7 +66,7 @@ func New(cfg Config) dialect.Dialect {
 	return dialect.Dialect{
 		Name:    name,
 		Summary: "sessions that the agent owns and that expire, with all thoughts in every reply",
-		Tools:   []tool.Tool{tool.New(spec(), think, reject).AsHeavy()},
+		Tools:   []tool.Tool{tool.New(spec(), think, dialect.Reject).AsHeavy()},
 	}
 }
 

@@ -40,11 +40,11 @@ func Native(cfg Config) dialect.Dialect {
 		Name:    "native",
 		Summary: "the tools of history for libraries in other languages",
 		Tools: []tool.Tool{
-			tool.New(nativeSpec("think"), n.think, reject).AsHeavy(),
-			tool.New(nativeSpec("get_session"), n.get, reject).AsHeavy(),
-			tool.New(nativeSpec("list_sessions"), n.list, reject),
-			tool.New(nativeSpec("clear_session"), n.clear, reject),
-			tool.New(nativeSpec("clear_sessions"), n.clearAll, reject),
+			tool.New(nativeSpec("think"), n.think, dialect.Reject).AsHeavy(),
+			tool.New(nativeSpec("get_session"), n.get, dialect.Reject).AsHeavy(),
+			tool.New(nativeSpec("list_sessions"), n.list, dialect.Reject),
+			tool.New(nativeSpec("clear_session"), n.clear, dialect.Reject),
+			tool.New(nativeSpec("clear_sessions"), n.clearAll, dialect.Reject),
 		},
 	}
 }
@@ -83,7 +83,7 @@ func processScope(process string) string { return "native/" + process }
 
 func (n *native) think(ctx context.Context, c tool.Call, in nativeInput) (tool.Reply, error) {
 	if err := in.check(); err != nil {
-		return refuse(err)
+		return table.Reply(err)
 	}
 	e := n.engine.Owned(c.Caller.Owner)
 	sum := sha256.Sum256(c.Args)
@@ -113,7 +113,7 @@ func (n *native) think(ctx context.Context, c tool.Call, in nativeInput) (tool.R
 		return record(c)
 	})
 	if err != nil {
-		return refuse(err)
+		return table.Reply(err)
 	}
 	reply := nativeReply(in.output(s.Upto(seq), n.recorder.window, n.recorder.limit))
 	reply.Beside = brief.Beside(s)
@@ -181,7 +181,7 @@ func (n *native) get(ctx context.Context, c tool.Call, in nativeSession) (tool.R
 	case gone(err) || err == nil && !isOurs(s.Header()):
 		return nativeReply(reply), nil
 	case err != nil:
-		return refuse(err)
+		return table.Reply(err)
 	}
 	reply.Session = &nativeRecord{ID: s.ID(), CreatedAt: s.Created().UnixMilli(), Thoughts: []nativeThought{}, Branches: s.Branches()}
 	for t := range s.All() {
@@ -216,7 +216,7 @@ func (n *native) list(ctx context.Context, c tool.Call, in nativeList) (tool.Rep
 		Scope: processScope(in.Process), ByCreated: true, Limit: 1000, Cursor: in.Cursor,
 	})
 	if err != nil {
-		return refuse(err)
+		return table.Reply(err)
 	}
 	reply := struct {
 		IDs  []sequent.ID `json:"ids"`
@@ -239,7 +239,7 @@ func (n *native) clear(ctx context.Context, c tool.Call, in nativeSession) (tool
 	case gone(err):
 		return nativeReply(cleared{}), nil
 	case err != nil:
-		return refuse(err)
+		return table.Reply(err)
 	}
 	return nativeReply(cleared{Cleared: 1}), nil
 }
@@ -259,7 +259,7 @@ func (n *native) clearAll(ctx context.Context, c tool.Call, in nativeProcess) (t
 		case err == nil:
 			reply.Cleared++
 		case !gone(err):
-			return refuse(err)
+			return table.Reply(err)
 		}
 	}
 	return nativeReply(reply), nil

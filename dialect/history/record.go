@@ -10,7 +10,6 @@ import (
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/brief"
 	"github.com/sequent-dev/sequent/dialect"
-	"github.com/sequent-dev/sequent/dialect/scope"
 	"github.com/sequent-dev/sequent/tool"
 )
 
@@ -41,7 +40,7 @@ func newRecorder(cfg Config) *recorder {
 func (r *recorder) reply(ctx context.Context, e *sequent.Engine, in Input) (tool.Reply, error) {
 	s, err := r.record(ctx, e, in)
 	if err != nil {
-		return refuse(err)
+		return table.Reply(err)
 	}
 	reply := tool.JSONReply(in.output(s, r.window, r.limit))
 	reply.Beside = brief.Beside(s)
@@ -114,7 +113,7 @@ func isOurs(h sequent.Header) bool { return h.Labels[ours] != "" }
 
 // begin records the call in a new session with a new id.
 func (r *recorder) begin(ctx context.Context, e *sequent.Engine, change func(*sequent.Change) error) (*sequent.Session, error) {
-	return scope.Begin(ctx, e, dialect.UUIDs(r.rand, e.Now), change)
+	return dialect.Begin(ctx, e, dialect.UUIDs(r.rand, e.Now), change)
 }
 
 // replace records the call in a new session with a new id, and then removes the old

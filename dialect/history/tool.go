@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/dialect"
 	"github.com/sequent-dev/sequent/tool"
 )
 
@@ -58,7 +59,7 @@ func NewTool(cfg ToolConfig) *Tool {
 	t.tool = tool.New(spec(), func(ctx context.Context, _ tool.Call, in Input) (tool.Reply, error) {
 		t.sweeper.sweep(ctx)
 		return t.recorder.reply(ctx, t.engine, in)
-	}, reject)
+	}, dialect.Reject)
 	t.Function = t.tool.Function(tool.Caller{})
 	return t
 }

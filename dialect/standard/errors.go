@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/sequent-dev/sequent"
-	"github.com/sequent-dev/sequent/dialect/wording"
+	"github.com/sequent-dev/sequent/dialect"
 	"github.com/sequent-dev/sequent/tool"
 )
 
@@ -20,8 +20,8 @@ const (
 )
 
 // table has the words that differ from the shared ones.
-var table = wording.Table{
-	Codes: map[sequent.Code]wording.Words{
+var table = dialect.Table{
+	Codes: map[sequent.Code]dialect.Words{
 		sequent.CodeSessionNotFound:  {Fix: "omit sessionId to begin a session, or call recall_thinking to list those that exist"},
 		sequent.CodeRequestKeyReused: {Fix: "use a new requestKey for a new thought, or repeat the first call unchanged"},
 	},
@@ -34,11 +34,6 @@ type refusal tool.Refusal
 
 // Error returns the refusal's code and message.
 func (r *refusal) Error() string { return r.Code + ": " + r.Message }
-
-// reject returns the refusal of arguments that do not fit the schema.
-func reject(err *tool.ArgumentError) (tool.Reply, error) {
-	return wording.Argument(codeInvalidArgument, err).Reply(), nil
-}
 
 // refuse returns the refusal of an error, or the error itself if it is internal. Asked is the
 // session that the call names.

@@ -14,7 +14,6 @@ import (
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/dialect"
-	"github.com/sequent-dev/sequent/dialect/scope"
 	"github.com/sequent-dev/sequent/tool"
 )
 
@@ -67,7 +66,7 @@ type Render struct {
 // A server has the state that the tools, resources and prompts share.
 type server struct {
 	engine *sequent.Engine
-	scopes *scope.Finder
+	scopes *dialect.Scopes
 	render Render
 	newID  func() (sequent.ID, error)
 	limit  int // bytes of a reply or document
@@ -85,7 +84,7 @@ func New(cfg Config) dialect.Dialect {
 	}
 	d := &server{
 		engine: cfg.Engine,
-		scopes: scope.New(cfg.Engine, name),
+		scopes: dialect.NewScopes(cfg.Engine, name),
 		render: cfg.Render,
 		newID:  dialect.ShortIDs(cfg.Rand),
 		limit:  cmp.Or(cfg.ReplyLimit, defaultReplyLimit),
@@ -98,8 +97,8 @@ func New(cfg Config) dialect.Dialect {
 		Summary:      "the reference server's arguments, with sessions, auto-numbering, safe retry and recall",
 		Instructions: instructions,
 		Tools: []tool.Tool{
-			tool.New(tool.Parse(thinkSpec, thinkText), d.think, reject),
-			tool.New(tool.Parse(recallSpec, recallText), d.recall, reject).AsHeavy(),
+			tool.New(tool.Parse(thinkSpec, thinkText), d.think, dialect.Reject),
+			tool.New(tool.Parse(recallSpec, recallText), d.recall, dialect.Reject).AsHeavy(),
 		},
 		Resources: d.resources(),
 		Templates: d.templates(),

@@ -11,7 +11,7 @@ import (
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/brief"
-	"github.com/sequent-dev/sequent/dialect/scope"
+	"github.com/sequent-dev/sequent/dialect"
 	"github.com/sequent-dev/sequent/internal/findings"
 	"github.com/sequent-dev/sequent/internal/printable"
 	"github.com/sequent-dev/sequent/tool"
@@ -91,8 +91,8 @@ func (d *server) record(ctx context.Context, caller tool.Caller, st *step) (*seq
 	if st.Session != "" {
 		return d.engine.Owned(caller.Owner).Update(ctx, sequent.ID(st.Session), st.apply)
 	}
-	turn, err := d.scopes.Enter(caller)
-	if errors.Is(err, scope.ErrRequired) {
+	turn, err := d.scopes.Enter(ctx, caller)
+	if errors.Is(err, dialect.ErrScopeRequired) {
 		if st.refers() || st.Number != nil && *st.Number > 1 {
 			return nil, errSessionRequired
 		}
@@ -160,7 +160,7 @@ func (st *step) resume(c *sequent.Change) error {
 			if h := s.Header(); h.State == sequent.Active {
 				st.open = &h
 			}
-			return scope.ErrNext
+			return dialect.ErrNext
 		}
 	}
 	return st.apply(c)

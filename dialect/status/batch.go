@@ -34,13 +34,13 @@ func (d *server) batch(ctx context.Context, c tool.Call, in batchArgs) (tool.Rep
 			return tool.Reply{}, itemField(i, err)
 		}
 	}
-	leave, err := d.enter(ctx, c, id)
+	turn, err := d.enter(ctx, c.Caller, id)
 	if err != nil {
 		return tool.Reply{}, err
 	}
-	defer leave()
+	defer turn.Leave()
 	replies := make([]plainReply, len(in.Steps))
-	s, err := d.change(ctx, c.Caller, id, func(c *sequent.Change) error {
+	s, err := turn.Record(ctx, d.newID, func(c *sequent.Change) error {
 		for i, b := range in.Steps {
 			st := b.in(in.Session)
 			if err := add(c, st.draft()); err != nil {

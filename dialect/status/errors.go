@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 
-	"github.com/sequent-dev/sequent/dialect/wording"
+	"github.com/sequent-dev/sequent/dialect"
 	"github.com/sequent-dev/sequent/tool"
 )
 
@@ -16,7 +16,7 @@ const (
 )
 
 // table has the words of this contract that differ from the shared ones.
-var table = wording.Table{
+var table = dialect.Table{
 	Fields:      map[string]string{"text": "thought", "note": "thought", "branch": "branch_id", "sessionId": "session_id"},
 	SessionFull: "pass another session_id",
 }
@@ -54,7 +54,7 @@ func (w words) word(err error) error {
 	if !ok {
 		return err
 	}
-	if said.Action == wording.Correct {
+	if said.Action == dialect.Correct {
 		return w.invalid(said.Text())
 	}
 	return internalError(said.Text())

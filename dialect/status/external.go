@@ -11,6 +11,7 @@ import (
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/brief"
+	"github.com/sequent-dev/sequent/dialect"
 	"github.com/sequent-dev/sequent/tool"
 )
 
@@ -81,16 +82,16 @@ func (d *server) external(ctx context.Context, c tool.Call, in externalArgs) (to
 		defer stop()
 		begun = stop
 	}
-	leave, err := d.enter(ctx, c, in.id())
+	turn, err := d.enter(ctx, c.Caller, in.id())
 	if err != nil {
 		return tool.Reply{}, err
 	}
-	defer leave()
-	draft, reply, err := d.produce(ctx, c, in, in.id(), begun)
+	defer turn.Leave()
+	draft, reply, err := d.produce(ctx, c, in, turn, begun)
 	if err != nil {
 		return tool.Reply{}, err
 	}
-	s, err := d.record(ctx, c.Caller, in.id(), draft)
+	s, err := turn.Record(ctx, d.newID, func(c *sequent.Change) error { return add(c, draft) })
 	if err != nil {
 		return tool.Reply{}, err
 	}
@@ -102,52 +103,20 @@ func (d *server) external(ctx context.Context, c tool.Call, in externalArgs) (to
 
 // produce returns the thought of a step, from a model if the step asks for one, and the
 // reply for when it is recorded. It calls begun before the first piece of the thought, if
-// the thought comes in pieces. With an error, the reply may have an answer that cannot be
-// used.
-func (d *server) produce(ctx context.Context, c tool.Call, in externalArgs, id sequent.ID, begun func()) (sequent.Draft, externalReply, error) {
+// the thought comes in pieces.
+func (d *server) produce(ctx context.Context, c tool.Call, in externalArgs, turn *dialect.Turn, begun func()) (sequent.Draft, externalReply, error) {
 	st, draft := in.step, in.draft()
 	reply := externalReply{
 		Number: st.Number, Total: st.total(), Next: st.Next, Content: st.Thought,
-		Session: id, Status: st.status("thinking"), Hint: st.hint(),
+		Session: in.id(), Status: st.status("thinking"), Hint: st.hint(),
 	}
 	if !in.asks() {
 		return draft, reply, nil
 	}
-	answer, w, err := d.ask(ctx, c, in, id, begun)
-	if w != nil {
-		defer w.end()
-	}
-	if err != nil {
-		return draft, reply, err
-	}
-	reply.Model, reply.Content = answer.Model, answer.Text
-	thought, confidence, err := answer.read(d.engine.Limits().Text)
-	if err != nil {
-		return draft, reply, err
-	}
-	if w != nil {
-		w.done(thought)
-	}
-	reply.Content, reply.Confidence = thought, confidence
-	draft.Text, draft.Note = thought, st.Thought
-	draft.Labels = map[string]string{labelModel: answer.Model}
-	if confidence != nil {
-		draft.Labels[labelConfidence] = strconv.FormatFloat(*confidence, 'g', -1, 64)
-	}
-	return draft, reply, nil
-}
-
-// ask returns the answer of the model for a step. The writing is nil if the
-// answer is not shown while it comes; otherwise the caller ends it.
-func (d *server) ask(ctx context.Context, c tool.Call, in externalArgs, id sequent.ID, begun func()) (Answer, *writing, error) {
-	st := in.step
-	s, err := d.look(ctx, c.Caller, id)
-	if err != nil {
-		return Answer{}, nil, err
-	}
 	// Refuse before the model call, which costs money.
-	if err := d.try(ctx, c.Caller, s, st.draft()); err != nil {
-		return Answer{}, nil, err
+	s, err := d.try(ctx, turn, draft)
+	if err != nil {
+		return draft, reply, err
 	}
 	p := Prompt{
 		Model: in.Model, Temperature: defaultTemperature,
@@ -156,46 +125,55 @@ func (d *server) ask(ctx context.Context, c tool.Call, in externalArgs, id seque
 	if in.Temperature != nil {
 		p.Temperature = *in.Temperature
 	}
-	if s != nil {
+	id := in.id()
+	if s.Version() > 0 {
 		id = s.ID()
 	}
 	w := d.write(c, st, id, begun)
 	if w != nil {
+		defer w.end()
 		p.Piece = w.piece
 	}
 	answer, err := d.model.Write(ctx, p)
-	if err != nil && ctx.Err() != nil {
-		err = &sequent.Error{Code: sequent.CodeCanceled, Msg: "the call was cancelled", Err: ctx.Err()}
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return draft, reply, &sequent.Error{Code: sequent.CodeCanceled, Msg: "the call was cancelled", Err: ctx.Err()}
+	case err != nil:
+		return draft, reply, err
 	}
-	return answer, w, err
+	thought, confidence, err := answer.read(d.engine.Limits().Text)
+	if err != nil {
+		return draft, reply, err
+	}
+	if w != nil {
+		w.done(thought)
+	}
+	reply.Model, reply.Content, reply.Confidence = answer.Model, thought, confidence
+	draft.Text, draft.Note = thought, st.Thought
+	draft.Labels = map[string]string{labelModel: answer.Model}
+	if confidence != nil {
+		draft.Labels[labelConfidence] = strconv.FormatFloat(*confidence, 'g', -1, 64)
+	}
+	return draft, reply, nil
 }
 
 // errTried ends a change that only tests whether it is valid.
 var errTried = errors.New("status: the change is only tried")
 
-// try returns the error with which a thought would be refused. S is nil if the session
-// does not exist yet.
-func (d *server) try(ctx context.Context, caller tool.Caller, s *sequent.Session, draft sequent.Draft) error {
-	engine, begin := d.engine.Owned(caller.Owner), false
-	change := func(c *sequent.Change) error {
-		if _, err := c.Append(draft); err != nil {
+// try returns the session of a turn without changing it, empty if there is none, or the
+// error with which a thought would be refused.
+func (d *server) try(ctx context.Context, turn *dialect.Turn, draft sequent.Draft) (s *sequent.Session, err error) {
+	_, err = turn.Record(ctx, d.newID, func(c *sequent.Change) error {
+		s = c.Session()
+		if err := add(c, draft); err != nil {
 			return err
 		}
 		return errTried
-	}
-	var err error
-	if s != nil {
-		_, err = engine.Update(ctx, s.ID(), change)
-		begin = errors.Is(err, sequent.ErrNotFound) // deleted meanwhile
-	}
-	if s == nil || begin {
-		trial := sequent.New(sequent.Config{Now: engine.Now, Limits: engine.Limits()})
-		_, err = trial.Begin(ctx, "trial", change)
-	}
+	})
 	if errors.Is(err, errTried) {
-		return nil
+		err = nil
 	}
-	return err
+	return s, err
 }
 
 // beat reports progress until stop is called.

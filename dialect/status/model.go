@@ -25,7 +25,7 @@ type Prompt struct {
 	// Schema is the JSON Schema of the answer, for models that support one. An answer
 	// that is not JSON is taken as the thought.
 	Schema json.RawMessage
-	// Piece, if not nil, is called with each piece of the answer as it comes. After the
+	// Piece, if not nil, is called with each piece of the answer as it comes, in whole characters. After the
 	// first piece, Write does not ask again: an answer that breaks off is an error.
 	Piece func(text string)
 }

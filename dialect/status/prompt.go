@@ -15,7 +15,7 @@ const system = `You write one step in a chain of thought. Somebody else decides 
 Write that one step and nothing more: be precise and brief, build on the steps before instead of repeating them, and say what you are not sure of.
 Answer with a JSON object that has the step in "thought" and, in "confidence", how sure you are that it is right, from 0 to 1.`
 
-// user returns the prompt for a step of s, which is nil for the first step.
+// user returns the prompt for a step of s.
 func (st step) user(s *sequent.Session) string {
 	var b strings.Builder
 	problem, before := original(st.before(s))
@@ -76,9 +76,6 @@ func (st step) task() string {
 
 // before returns the thoughts that lead to the step, oldest first.
 func (st step) before(s *sequent.Session) []sequent.Thought {
-	if s == nil {
-		return nil
-	}
 	if _, begun := s.End(st.Branch); begun || st.Branch == "" {
 		return s.Path(st.Branch)
 	}

@@ -8,12 +8,10 @@ package status
 import (
 	"context"
 	_ "embed" // of the contract
-	"errors"
 	"io"
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/dialect"
-	"github.com/sequent-dev/sequent/dialect/scope"
 	"github.com/sequent-dev/sequent/tool"
 )
 
@@ -48,8 +46,7 @@ type server struct {
 	engine *sequent.Engine
 	model  Model
 	board  Board
-	scopes *scope.Finder
-	lines  lines
+	scopes *dialect.Scopes
 	newID  func() (sequent.ID, error)
 }
 
@@ -62,8 +59,7 @@ func New(cfg Config) dialect.Dialect {
 		engine: cfg.Engine,
 		model:  cfg.Model,
 		board:  cfg.Board,
-		scopes: scope.New(cfg.Engine, name),
-		lines:  lines{waiting: make(map[lineKey][]chan struct{})},
+		scopes: dialect.NewScopes(cfg.Engine, name),
 		newID:  dialect.ShortIDs(cfg.Rand),
 	}
 	if d.model == nil {
@@ -115,46 +111,11 @@ func add(c *sequent.Change, d sequent.Draft) error {
 	return err
 }
 
-// record records a thought in a session, the scope's if id is empty.
-func (d *server) record(ctx context.Context, caller tool.Caller, id sequent.ID, draft sequent.Draft) (*sequent.Session, error) {
-	return d.change(ctx, caller, id, func(c *sequent.Change) error { return add(c, draft) })
-}
-
-// change changes a session, the scope's if id is empty. It begins the session if there is
-// none.
-func (d *server) change(ctx context.Context, caller tool.Caller, id sequent.ID, change func(*sequent.Change) error) (*sequent.Session, error) {
-	if id != "" {
-		return d.engine.Owned(caller.Owner).Ensure(ctx, id, func(c *sequent.Change) error {
-			if c.Session().Version() == 0 {
-				c.BeginIn("", name)
-			}
-			return change(c)
-		})
-	}
-	turn, err := d.scopes.Enter(caller)
-	if err != nil {
-		return nil, err
-	}
-	defer turn.Leave()
-	return turn.Record(ctx, d.newID, change)
-}
-
-// look returns a session without changing it, the scope's if id is empty; nil if there is
-// none.
-func (d *server) look(ctx context.Context, caller tool.Caller, id sequent.ID) (*sequent.Session, error) {
+// enter waits for the earlier calls of a session, of the scope's if id is empty: a thought
+// must not be overtaken while a model writes it, because the next one builds on it.
+func (d *server) enter(ctx context.Context, c tool.Caller, id sequent.ID) (*dialect.Turn, error) {
 	if id == "" {
-		turn, err := d.scopes.Enter(caller)
-		if err != nil {
-			return nil, err
-		}
-		defer turn.Leave()
-		if id, err = turn.Current(ctx); err != nil || id == "" {
-			return nil, err
-		}
+		return d.scopes.Enter(ctx, c)
 	}
-	s, err := d.engine.Owned(caller.Owner).Session(ctx, id)
-	if errors.Is(err, sequent.ErrNotFound) {
-		return nil, nil
-	}
-	return s, err
+	return d.scopes.EnterSession(ctx, c, id)
 }

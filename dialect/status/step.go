@@ -7,7 +7,6 @@ import (
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/brief"
-	"github.com/sequent-dev/sequent/dialect/scope"
 	"github.com/sequent-dev/sequent/tool"
 )
 
@@ -101,17 +100,6 @@ func (st step) draft() sequent.Draft {
 	return d
 }
 
-// enter waits for the earlier calls of the same session.
-func (d *server) enter(ctx context.Context, c tool.Call, id sequent.ID) (leave func(), err error) {
-	key := lineKey{owner: c.Caller.Owner, id: id}
-	if key.id == "" {
-		if key.scope = c.Caller.Scope; key.scope.Name == "" {
-			return nil, scope.ErrRequired
-		}
-	}
-	return d.lines.enter(ctx, key)
-}
-
 // lane returns the lane of a call, which is its session. Arguments without a session id
 // are refused later, or mean the session of the scope.
 func lane(c tool.Call) string {
@@ -145,12 +133,12 @@ func (d *server) think(ctx context.Context, c tool.Call, st step) (tool.Reply, e
 	if err := st.check(); err != nil {
 		return tool.Reply{}, err
 	}
-	leave, err := d.enter(ctx, c, st.id())
+	turn, err := d.enter(ctx, c.Caller, st.id())
 	if err != nil {
 		return tool.Reply{}, err
 	}
-	defer leave()
-	s, err := d.record(ctx, c.Caller, st.id(), st.draft())
+	defer turn.Leave()
+	s, err := turn.Record(ctx, d.newID, func(c *sequent.Change) error { return add(c, st.draft()) })
 	if err != nil {
 		return tool.Reply{}, err
 	}

@@ -1,12 +1,13 @@
 package status
 
 import (
+	"encoding/json"
 	"strings"
 	"sync"
 	"unicode"
 
 	"github.com/sequent-dev/sequent"
-	"github.com/sequent-dev/sequent/internal/jsonscan"
+	"github.com/sequent-dev/sequent/internal/lazyregexp"
 	"github.com/sequent-dev/sequent/tool"
 )
 
@@ -26,12 +27,28 @@ type writing struct {
 	first sync.Once
 	begun func() // called before the first piece
 
-	answer  strings.Builder
-	member  *jsonscan.Pieces // if the answer is an object
-	started bool             // of the answer something other than white space has come
-	sent    strings.Builder
-	space   string // white space that ends what has come, and is cut from a thought
+	state reading
+	rest  string // what has come and is not read yet
+	sent  strings.Builder
+	space string // white space that ends what has come, and is cut from a thought
 }
+
+// A reading is where in an answer its last piece was.
+type reading int
+
+const (
+	atStart  reading = iota // only white space has come
+	inWords                 // in words, which are the thought unless an object with it follows
+	inForm                  // in an object, before the thought
+	inString                // in the string that has the thought
+	atEnd                   // nothing of the rest is passed on before the end
+)
+
+var (
+	member = lazyregexp.New(`"thought"\s*:\s*"`)
+	// characters are those that are whole: a piece may end in an escape.
+	characters = lazyregexp.New(`^(?:[^"\\]|\\[^u]|\\u(?:[^dD].|[dD][^89abAB])..|\\u[dD][89abAB]..\\u....)*`)
+)
 
 // write announces a step that a model writes. It calls begun before the first piece. It
 // returns nil if the session is not followed.
@@ -53,29 +70,48 @@ func (d *server) write(c tool.Call, st step, id sequent.ID, begun func()) *writi
 	return w
 }
 
-// piece takes a piece of the answer and passes on what it adds to the thought. An answer
-// that is an object is a form; of others nothing is passed on after the first brace,
-// because an object with the thought may follow.
+// piece takes a piece of the answer, in whole characters, and passes on what it adds to the
+// thought. An answer that begins with an object or a fence is a form; of others nothing is
+// passed on after the first brace, because an object with the thought may follow.
 func (w *writing) piece(text string) {
 	w.first.Do(w.begun)
-	if !w.started {
-		if text = strings.TrimLeftFunc(text, unicode.IsSpace); text == "" {
+	if w.state == atEnd {
+		return
+	}
+	w.rest += text
+	if w.state == atStart {
+		w.rest = strings.TrimLeftFunc(w.rest, unicode.IsSpace)
+		switch {
+		case w.rest == "":
+			return
+		case w.rest[0] == '{' || w.rest[0] == '`':
+			w.state = inForm
+		default:
+			w.state = inWords
+		}
+	}
+	if w.state == inForm {
+		at := member().FindStringIndex(w.rest)
+		if at == nil {
 			return
 		}
-		w.started = true
-		if text[0] == '{' || text[0] == '`' {
-			w.member = jsonscan.NewPieces("thought")
-		}
+		w.state, w.rest = inString, w.rest[at[1]:]
 	}
-	switch {
-	case w.member != nil:
-		w.pass(w.member.Add(text))
-	case strings.ContainsRune(w.answer.String(), '{'):
-	default:
-		before, _, _ := strings.Cut(text, "{")
-		w.pass(before)
+	ends := false
+	if w.state == inWords {
+		text, _, ends = strings.Cut(w.rest, "{")
+		w.rest = ""
+	} else {
+		whole := characters().FindString(w.rest)
+		w.rest = w.rest[len(whole):]
+		text = ""
+		err := json.Unmarshal([]byte(`"`+whole+`"`), &text)
+		ends = err != nil || strings.HasPrefix(w.rest, `"`)
 	}
-	w.answer.WriteString(text)
+	w.pass(text)
+	if ends {
+		w.state = atEnd
+	}
 }
 
 // pass passes on text of the thought, without white space at its ends.

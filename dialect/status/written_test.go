@@ -55,6 +55,8 @@ func TestPieces(t *testing.T) {
 	for _, tt := range []struct{ answer, thought, pieces string }{
 		{`{"thought":" It is \"late\". \n","confidence":0.5}`, `It is "late".`, ""},
 		{`{"confidence":0.5,"thought":"A\n\nB \ud83d\ude00"}`, "A\n\nB 😀", ""},
+		{`{"thought":"a\\\"\n\u00e9\ud83d\ude00\\u","x":{"thought":"b"}}`, "a\\\"\né😀\\u", ""},
+		{`{"thought":"a\ud83d, b"}`, "a\ufffd, b", ""},
 		{"```json\n{\"thought\":\"fenced\"}\n```", "fenced", ""},
 		{"  Only words, \n on two lines.\n", "Only words, \n on two lines.", ""},
 		{"A set {a, b} and more.", "A set {a, b} and more.", ""},

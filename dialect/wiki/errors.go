@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/sequent-dev/sequent"
-	"github.com/sequent-dev/sequent/dialect/wording"
+	"github.com/sequent-dev/sequent/dialect"
 	"github.com/sequent-dev/sequent/tool"
 	"github.com/sequent-dev/sequent/vault/edit"
 	"github.com/sequent-dev/sequent/vault/workflow"
@@ -30,8 +30,8 @@ const (
 )
 
 // table has the words of this contract that differ from the shared ones.
-var table = wording.Table{
-	Codes: map[sequent.Code]wording.Words{
+var table = dialect.Table{
+	Codes: map[sequent.Code]dialect.Words{
 		sequent.CodeSessionNotFound: {Fix: "leave sessionId out and begin with thoughtNumber 0, or pass the sessionId of an earlier reply"},
 
 		// Codes of the vault for which this contract has its own.
@@ -81,7 +81,7 @@ const wanted = "what you found, which instructions you followed and which not, s
 
 // reject refuses arguments that do not fit a schema.
 func reject(err *tool.ArgumentError) (tool.Reply, error) {
-	r := refusal{codeInvalidArgument, err.Error() + "; " + wording.ArgumentFix(err)}
+	r := refusal{codeInvalidArgument, err.Error() + "; " + err.Fix()}
 	if err.Field == "analysisType" {
 		r.Code = codeInvalidAnalysis
 		r.Message += ", or leave it out"

@@ -8,7 +8,7 @@ import (
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/brief"
-	"github.com/sequent-dev/sequent/dialect/scope"
+	"github.com/sequent-dev/sequent/dialect"
 	"github.com/sequent-dev/sequent/vault"
 	"github.com/sequent-dev/sequent/vault/thinking"
 	"github.com/sequent-dev/sequent/vault/vaults"
@@ -130,7 +130,7 @@ func (t *turn) begin(ctx context.Context, st *step) (*sequent.Session, error) {
 	if err := t.vault.Notes.Room(ctx); err != nil {
 		return nil, err
 	}
-	return scope.Begin(ctx, t.engine, t.mint, func(c *sequent.Change) error {
+	return dialect.Begin(ctx, t.engine, t.mint, func(c *sequent.Change) error {
 		c.BeginIn("", thinking.Dialect)
 		c.SetLabel(thinking.LabelVault, t.vault.Sessions.ID())
 		if st.Parent != "" {

@@ -8,8 +8,6 @@ import (
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/dialect"
-	"github.com/sequent-dev/sequent/dialect/scope"
-	"github.com/sequent-dev/sequent/dialect/wording"
 	"github.com/sequent-dev/sequent/tool"
 )
 
@@ -24,24 +22,24 @@ var (
 )
 
 // table has the words that differ from those of other dialects.
-var table = wording.Table{
+var table = dialect.Table{
 	Fields:      map[string]string{"text": "entry", "thought": ""},
 	SessionFull: "begin another journal with first true",
 }
 
 // A journal answers the calls of the tool.
 type journal struct {
-	scopes *scope.Finder
+	scopes *dialect.Scopes
 	newID  func() (sequent.ID, error)
 }
 
 // New returns the dialect.
 func New(env dialect.Env) (dialect.Dialect, error) {
-	j := &journal{scopes: scope.New(env.Engine, Name), newID: dialect.ShortIDs(env.Rand)}
+	j := &journal{scopes: dialect.NewScopes(env.Engine, Name), newID: dialect.ShortIDs(env.Rand)}
 	return dialect.Dialect{
 		Name:    Name,
 		Summary: "a journal of findings and decisions",
-		Tools:   []tool.Tool{tool.New(tool.Parse(spec, description), j.write, reject)},
+		Tools:   []tool.Tool{tool.New(tool.Parse(spec, description), j.write, dialect.Reject)},
 	}, nil
 }
 
@@ -61,30 +59,21 @@ type reply struct {
 func (j *journal) write(ctx context.Context, c tool.Call, in args) (tool.Reply, error) {
 	s, err := j.record(ctx, c.Caller, in)
 	if err != nil {
-		refusal, ok := table.Refusal(err)
-		if !ok {
-			return tool.Reply{}, err // a fault: the server logs it
-		}
-		return refusal.Reply(), nil
+		return table.Reply(err)
 	}
 	return tool.JSONReply(reply{s.ID(), s.Len()}), nil
 }
 
-// reject refuses arguments that do not fit the schema.
-func reject(err *tool.ArgumentError) (tool.Reply, error) {
-	return wording.Argument("INVALID_ARGUMENT", err).Reply(), nil
-}
-
 // record appends the entry to the journal of the caller's scope, or begins one.
 func (j *journal) record(ctx context.Context, caller tool.Caller, in args) (*sequent.Session, error) {
-	turn, err := j.scopes.Enter(caller)
+	turn, err := j.scopes.Enter(ctx, caller)
 	if err != nil {
 		return nil, err
 	}
 	defer turn.Leave()
 	return turn.Record(ctx, j.newID, func(c *sequent.Change) error {
 		if in.First && c.Session().Version() > 0 {
-			return scope.ErrNext
+			return dialect.ErrNext
 		}
 		return in.appendTo(c)
 	})

@@ -1,12 +1,4 @@
-// Package scope finds the session of a call that names none: the session that was
-// begun last in the caller's scope. See [tool.Scope].
-//
-//	turn, err := finder.Enter(c.Caller) // one call at a time in a scope
-//	defer turn.Leave()
-//	s, err := turn.Record(ctx, newID, func(c *sequent.Change) error {
-//		… // return ErrNext if the call begins the scope's next session
-//	})
-package scope
+package dialect
 
 import (
 	"context"
@@ -21,43 +13,53 @@ import (
 	"github.com/sequent-dev/sequent/tool"
 )
 
-// CodeRequired is the code of [ErrRequired].
-const CodeRequired sequent.Code = "scope_required"
+// CodeScopeRequired is the code of [ErrScopeRequired].
+const CodeScopeRequired sequent.Code = "scope_required"
 
-// ErrRequired is the error for a caller without a scope, such as an anonymous client
-// over stateless HTTP. Package wording has words for it.
-var ErrRequired = sequent.Errorf(CodeRequired, "", "pass the session's id if the tool takes one, or add ?scope=NAME to the endpoint's URL, or authenticate, or use stdio",
+// ErrScopeRequired is the error for a caller without a scope, such as an anonymous client
+// over stateless HTTP.
+var ErrScopeRequired = sequent.Errorf(CodeScopeRequired, "", "pass the session's id if the tool takes one, or add ?scope=NAME to the endpoint's URL, or authenticate, or use stdio",
 	"the call names no session and has no scope")
 
 // ErrNext is what a change function returns to [Turn.Record] if the call does not belong
 // to the scope's current session but begins the next one.
 var ErrNext = errors.New("the call begins the scope's next session")
 
-// A Finder finds the current session of a scope. It is safe for concurrent use.
-type Finder struct {
+// Scopes finds the session of a call that names none: the session that was begun last in
+// the caller's scope; see [tool.Scope]. It is safe for concurrent use.
+//
+//	turn, err := scopes.Enter(ctx, c.Caller) // one call at a time in a scope
+//	defer turn.Leave()
+//	s, err := turn.Record(ctx, newID, func(c *sequent.Change) error {
+//		… // return ErrNext if the call begins the scope's next session
+//	})
+type Scopes struct {
 	engine  *sequent.Engine
 	dialect string
 
-	mu     sync.Mutex // guards scopes and the fields of current below turn
-	scopes map[place]*current
+	mu     sync.Mutex // guards places and the fields of current below turn
+	places map[place]*current
 }
 
-// A place is a scope of an owner.
-type place struct{ owner, project, scope string }
+// A place is a scope of an owner, or a session that calls name.
+type place struct {
+	owner, project, scope string
+	session               sequent.ID
+}
 
-// A current is the state of one scope.
+// A current is the state of one place.
 type current struct {
-	turn sync.Mutex // held by one call at a time
+	turn chan struct{} // full while a call has its turn; those that wait to fill it do so in order
 
 	id    sequent.ID // the session begun last; empty if not known
 	calls int        // in progress or waiting
 }
 
-// New returns a finder for the sessions that a dialect begins in engine. The name of
-// the dialect keeps its sessions apart: the same scope has another current session in
+// NewScopes returns the scopes of the sessions that a dialect begins in engine. The name
+// of the dialect keeps its sessions apart: the same scope has another current session in
 // each dialect.
-func New(engine *sequent.Engine, dialect string) *Finder {
-	return &Finder{engine: engine, dialect: dialect, scopes: make(map[place]*current)}
+func NewScopes(engine *sequent.Engine, dialect string) *Scopes {
+	return &Scopes{engine: engine, dialect: dialect, places: make(map[place]*current)}
 }
 
 // A Turn is the use of a scope by one call. Other calls in the scope wait until it
@@ -70,63 +72,90 @@ type Turn struct {
 	// such scopes of the project, because a client starts its server again in another process.
 	Request sequent.Request
 
-	finder *Finder
+	scopes *Scopes
 	caller tool.Caller
+	place  place
 	known  *current
 }
 
-// Enter waits until no other call uses the caller's scope. The caller must call
-// [Turn.Leave]. The error is [ErrRequired] if there is no scope.
-func (f *Finder) Enter(c tool.Caller) (*Turn, error) {
+// Enter waits until all earlier calls in the caller's scope have left it. The caller must
+// call [Turn.Leave]. The error is [ErrScopeRequired] if there is no scope; its code is
+// [sequent.CodeCanceled] if ctx is done before the call has its turn.
+func (f *Scopes) Enter(ctx context.Context, c tool.Caller) (*Turn, error) {
 	if c.Scope.Name == "" {
-		return nil, ErrRequired
+		return nil, ErrScopeRequired
 	}
+	return f.enter(ctx, c, place{owner: c.Owner, project: c.Scope.Project, scope: c.Scope.Name})
+}
+
+// EnterSession is Enter for a call that names its session: the turn is the use of that
+// session. Record begins it with this id if it does not exist, and not with a new one.
+func (f *Scopes) EnterSession(ctx context.Context, c tool.Caller, id sequent.ID) (*Turn, error) {
+	return f.enter(ctx, c, place{owner: c.Owner, session: id})
+}
+
+func (f *Scopes) enter(ctx context.Context, c tool.Caller, p place) (*Turn, error) {
 	f.mu.Lock()
-	k := key(c)
-	known := f.scopes[k]
+	known := f.places[p]
 	if known == nil {
-		known = new(current)
-		f.scopes[k] = known
+		known = &current{turn: make(chan struct{}, 1)}
+		f.places[p] = known
 	}
 	known.calls++
 	f.mu.Unlock()
-	known.turn.Lock()
-	return &Turn{finder: f, caller: c, known: known}, nil
+	t := &Turn{scopes: f, caller: c, place: p, known: known}
+	select {
+	case known.turn <- struct{}{}: // also if ctx is done
+		return t, nil
+	default:
+	}
+	select {
+	case known.turn <- struct{}{}:
+		return t, nil
+	case <-ctx.Done():
+		t.drop()
+		return nil, &sequent.Error{Code: sequent.CodeCanceled, Msg: "the call was cancelled", Err: ctx.Err()}
+	}
 }
 
 // Alone returns a turn for a caller without a scope. It has no current session, and
 // Record begins one that only its ID names.
-func (f *Finder) Alone(c tool.Caller) *Turn {
-	t := &Turn{finder: f, caller: c, known: &current{calls: 1}}
-	t.known.turn.Lock()
-	return t
+func (f *Scopes) Alone(c tool.Caller) *Turn {
+	known := &current{turn: make(chan struct{}, 1), calls: 1}
+	known.turn <- struct{}{}
+	return &Turn{scopes: f, caller: c, known: known}
 }
 
-// Leave ends the turn. The state of a scope that processes share is dropped with its
-// last call, because clients choose the names of scopes and may choose many.
+// Leave ends the turn.
 func (t *Turn) Leave() {
-	t.known.turn.Unlock()
-	f := t.finder
+	<-t.known.turn
+	t.drop()
+}
+
+// drop ends the call's use of a place. The state of a place is dropped with its last call
+// unless it is an exclusive scope, because clients choose names and may choose many.
+func (t *Turn) drop() {
+	f := t.scopes
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	t.known.calls--
-	if t.known.calls == 0 && !t.caller.Scope.Exclusive {
-		delete(f.scopes, key(t.caller))
+	if t.known.calls == 0 && (t.place.session != "" || !t.caller.Scope.Exclusive) {
+		delete(f.places, t.place)
 	}
 }
-
-func key(c tool.Caller) place { return place{c.Owner, c.Scope.Project, c.Scope.Name} }
 
 // Current returns the id of the session begun last in the scope, or "" if there is
 // none. The session may have been completed or deleted since. If the scope is not
 // exclusive, it asks the store; errors are those of [sequent.Engine.Sessions].
 func (t *Turn) Current(ctx context.Context) (sequent.ID, error) {
 	switch scope := t.caller.Scope; {
+	case t.place.session != "":
+		return t.place.session, nil
 	case scope.Name == "":
 		return "", nil
 	case scope.Exclusive:
-		t.finder.mu.Lock()
-		defer t.finder.mu.Unlock()
+		t.scopes.mu.Lock()
+		defer t.scopes.mu.Unlock()
 		return t.known.id, nil
 	}
 	page, err := t.engine().Sessions(ctx, sequent.Query{Scope: t.name(), ByCreated: true, Limit: 1})
@@ -136,7 +165,7 @@ func (t *Turn) Current(ctx context.Context) (sequent.ID, error) {
 	return page.Headers[0].ID, nil
 }
 
-func (t *Turn) engine() *sequent.Engine { return t.finder.engine.Owned(t.caller.Owner) }
+func (t *Turn) engine() *sequent.Engine { return t.scopes.engine.Owned(t.caller.Owner) }
 
 // Record makes a change to the scope's current session. If there is none, if it was
 // deleted or has expired, or if change returns [ErrNext], Record begins the scope's next
@@ -151,6 +180,14 @@ func (t *Turn) Record(ctx context.Context, newID func() (sequent.ID, error), cha
 	id, err := t.Current(ctx)
 	if err != nil {
 		return nil, err
+	}
+	if t.place.session != "" {
+		return t.engine().Ensure(ctx, id, func(c *sequent.Change) error {
+			if c.Session().Version() == 0 {
+				c.BeginIn("", t.scopes.dialect)
+			}
+			return change(c)
+		})
 	}
 	left := new(sequent.Session)
 	if id != "" {
@@ -179,7 +216,7 @@ func (t *Turn) Record(ctx context.Context, newID func() (sequent.ID, error), cha
 		return s, err
 	}
 	s, err := Begin(ctx, t.engine(), newID, func(c *sequent.Change) error {
-		c.BeginIn(t.name(), t.finder.dialect)
+		c.BeginIn(t.name(), t.scopes.dialect)
 		return change(c)
 	})
 	if err != nil {
@@ -194,8 +231,8 @@ func (t *Turn) Record(ctx context.Context, newID func() (sequent.ID, error), cha
 
 // remember makes a session the current one, if there is none or it was begun now.
 func (t *Turn) remember(id sequent.ID, begun bool) {
-	t.finder.mu.Lock()
-	defer t.finder.mu.Unlock()
+	t.scopes.mu.Lock()
+	defer t.scopes.mu.Unlock()
 	if begun || t.known.id == "" {
 		t.known.id = id
 	}
@@ -252,17 +289,17 @@ func (t *Turn) name() string {
 	case s.Name == "":
 		return ""
 	case s.Project == "":
-		return t.finder.dialect + "/" + s.Name
+		return t.scopes.dialect + "/" + s.Name
 	case s.Exclusive:
 		return t.project() + s.Name
 	default:
-		return t.finder.dialect + "/" + s.Name + "~" + digest(s.Project)
+		return t.scopes.dialect + "/" + s.Name + "~" + digest(s.Project)
 	}
 }
 
 // project returns the beginning of the names of all exclusive scopes of a project.
 func (t *Turn) project() string {
-	return t.finder.dialect + "/~" + digest(t.caller.Scope.Project) + "-" // no URL can name it
+	return t.scopes.dialect + "/~" + digest(t.caller.Scope.Project) + "-" // no URL can name it
 }
 
 // digest returns a short digest of the name of a project, which may be long.
@@ -279,7 +316,7 @@ func (t *Turn) repeated(ctx context.Context) (sequent.ID, error) {
 	const repeatable = 24 * time.Hour
 	s := t.caller.Scope
 	q := sequent.Query{
-		Request: t.Request, Begun: t.finder.engine.Now().Add(-repeatable), ByCreated: true, Project: s.Project,
+		Request: t.Request, Begun: t.scopes.engine.Now().Add(-repeatable), ByCreated: true, Project: s.Project,
 	}
 	for h, err := range t.engine().AllSessions(ctx, q) {
 		if err != nil {
@@ -289,7 +326,7 @@ func (t *Turn) repeated(ctx context.Context) (sequent.ID, error) {
 		if s.Exclusive && s.Project != "" {
 			same = strings.HasPrefix(h.Scope, t.project())
 		}
-		if same && h.Dialect == t.finder.dialect {
+		if same && h.Dialect == t.scopes.dialect {
 			return h.ID, nil
 		}
 	}

@@ -1,4 +1,4 @@
-package scope
+package dialect
 
 import (
 	"context"
@@ -85,7 +85,7 @@ func TestAbandon(t *testing.T) {
 				now = now.Add(time.Second)
 				return now
 			}})
-			turn, err := New(e, "d").Enter(tool.Caller{Scope: tool.Scope{Name: "a"}})
+			turn, err := NewScopes(e, "d").Enter(t.Context(), tool.Caller{Scope: tool.Scope{Name: "a"}})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,7 +1,4 @@
-// Package wording turns errors of the engine into refusals in a dialect's terms. It
-// has the words that all dialects share; a dialect adds those that differ in a
-// [Table].
-package wording
+package dialect
 
 import (
 	"cmp"
@@ -9,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/sequent-dev/sequent"
-	"github.com/sequent-dev/sequent/dialect/scope"
 	"github.com/sequent-dev/sequent/tool"
 )
 
@@ -49,7 +45,7 @@ var shared = map[sequent.Code]Words{
 	sequent.CodeRequestKeyReused: {"REQUEST_KEY_REUSED", Correct, ""},
 	sequent.CodeLimitExceeded:    {"LIMIT_EXCEEDED", Correct, ""},
 	sequent.CodeQuotaExceeded:    {"QUOTA_EXCEEDED", Report, "tell the user to delete what is not needed any more, or to have the quota raised; nothing was recorded"},
-	scope.CodeRequired:           {"SCOPE_REQUIRED", Correct, ""},
+	CodeScopeRequired:            {"SCOPE_REQUIRED", Correct, ""},
 	sequent.CodeSessionNotFound:  {"SESSION_NOT_FOUND", Repeat, RepeatCall},
 	sequent.CodeThoughtNotFound:  {"THOUGHT_NOT_FOUND", Correct, ""},
 	sequent.CodeSessionExists:    {"SESSION_EXISTS", Repeat, RepeatCall},
@@ -63,8 +59,8 @@ var shared = map[sequent.Code]Words{
 	sequent.CodeOtherFormat:      {"STORE_OTHER_FORMAT", Report, "tell the user: another version of sequent wrote the store; `sequent export` of that version reads it"},
 }
 
-// A Table is how a dialect's words differ from the shared ones. The zero Table is
-// usable.
+// A Table turns errors of the engine into refusals in a dialect's terms. It has the words
+// that differ from those that all dialects share. The zero Table is usable.
 type Table struct {
 	Codes  map[sequent.Code]Words
 	Fields map[string]string // from the engine's names of fields to the dialect's arguments
@@ -130,29 +126,16 @@ func (t Table) Refusal(err error) (Refusal, bool) {
 	return r, true
 }
 
-// Text returns the message and the fix in one line, for dialects without structured
-// refusals.
-func (r *Refusal) Text() string {
-	if r.Fix == "" {
-		return r.Message
+// Reply returns err as a refused call's reply, or err itself if it has no words: a fault.
+func (t Table) Reply(err error) (tool.Reply, error) {
+	r, ok := t.Refusal(err)
+	if !ok {
+		return tool.Reply{}, err
 	}
-	return r.Message + "; " + r.Fix
+	return r.Reply(), nil
 }
 
-// Argument returns the refusal of arguments that do not fit a tool's schema, with the
-// dialect's code for that.
-func Argument(code string, err *tool.ArgumentError) tool.Refusal {
-	return tool.Refusal{Code: code, Field: err.Field, Message: err.Error(), Fix: ArgumentFix(err)}
-}
-
-// ArgumentFix returns what to do about arguments that do not fit a tool's schema.
-func ArgumentFix(err *tool.ArgumentError) string {
-	switch {
-	case err.Missing:
-		return "add it and repeat the call"
-	case err.Field == "":
-		return "send the arguments as one JSON object"
-	default:
-		return "correct it and repeat the call"
-	}
+// Reject returns the refusal of arguments that do not fit a tool's schema.
+func Reject(err *tool.ArgumentError) (tool.Reply, error) {
+	return tool.Refusal{Code: "INVALID_ARGUMENT", Field: err.Field, Message: err.Error(), Fix: err.Fix()}.Reply(), nil
 }

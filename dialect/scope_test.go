@@ -1,4 +1,4 @@
-package scope
+package dialect
 
 import (
 	"cmp"
@@ -12,9 +12,9 @@ import (
 )
 
 // call does what a dialect does: continue the scope's session, or begin one.
-func call(t *testing.T, f *Finder, c tool.Caller, fresh string) sequent.ID {
+func call(t *testing.T, f *Scopes, c tool.Caller, fresh string) sequent.ID {
 	t.Helper()
-	turn, err := f.Enter(c)
+	turn, err := f.Enter(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,11 +41,11 @@ func TestScopes(t *testing.T) {
 	for _, exclusive := range []bool{true, false} {
 		t.Run(fmt.Sprint("exclusive=", exclusive), func(t *testing.T) {
 			e := sequent.New(sequent.Config{})
-			f := New(e, "d")
+			f := NewScopes(e, "d")
 			in := func(owner, scope string) tool.Caller {
 				return tool.Caller{Owner: owner, Scope: tool.Scope{Name: scope, Exclusive: exclusive}}
 			}
-			if _, err := f.Enter(tool.Caller{}); !errors.Is(err, ErrRequired) {
+			if _, err := f.Enter(t.Context(), tool.Caller{}); !errors.Is(err, ErrScopeRequired) {
 				t.Errorf("no scope: %v", err)
 			}
 			if got := call(t, f, in("", "a"), ""); got != "first-a" {
@@ -70,8 +70,8 @@ func TestScopes(t *testing.T) {
 			if got := call(t, f, in("alice", "a"), ""); got != "first-a" {
 				t.Errorf("after the session was deleted, the scope begins %q", got)
 			}
-			if want := map[bool]int{true: 3, false: 0}[exclusive]; len(f.scopes) != want {
-				t.Errorf("%d scopes are remembered, want %d", len(f.scopes), want)
+			if want := map[bool]int{true: 3, false: 0}[exclusive]; len(f.places) != want {
+				t.Errorf("%d scopes are remembered, want %d", len(f.places), want)
 			}
 		})
 	}
@@ -79,7 +79,7 @@ func TestScopes(t *testing.T) {
 
 func TestOneCallAtATimeBeginsAScope(t *testing.T) {
 	e := sequent.New(sequent.Config{})
-	f := New(e, "d")
+	f := NewScopes(e, "d")
 	var wg sync.WaitGroup
 	for range 50 {
 		wg.Go(func() { call(t, f, tool.Caller{Scope: tool.Scope{Name: "a"}}, "") })
@@ -124,9 +124,9 @@ func TestRepeated(t *testing.T) {
 		return tool.Caller{Scope: tool.Scope{Name: scope, Project: project, Exclusive: project != ""}}
 	}
 	r := sequent.Request{Key: "k", Digest: "d"}
-	enter := func(f *Finder, c tool.Caller) *Turn {
-		turn, err := f.Enter(c)
-		if errors.Is(err, ErrRequired) {
+	enter := func(f *Scopes, c tool.Caller) *Turn {
+		turn, err := f.Enter(t.Context(), c)
+		if errors.Is(err, ErrScopeRequired) {
 			return f.Alone(c)
 		}
 		return turn
@@ -137,7 +137,7 @@ func TestRepeated(t *testing.T) {
 			_, err := change.Append(sequent.Draft{Text: "one", Request: r, Final: true})
 			return err
 		}
-		turn := enter(New(e, dialect), c)
+		turn := enter(NewScopes(e, dialect), c)
 		defer turn.Leave()
 		if _, err := turn.Record(t.Context(), newID, one); err != nil {
 			t.Fatal(err)
@@ -161,7 +161,7 @@ func TestRepeated(t *testing.T) {
 		{in("2", "p"), sequent.Request{Key: "k", Digest: "e"}, ""},
 		{in("2", "p"), sequent.Request{}, ""},
 	} {
-		turn := enter(New(e, "d"), test.caller)
+		turn := enter(NewScopes(e, "d"), test.caller)
 		turn.Request = test.request
 		refused := errors.New("begins another")
 		var got sequent.ID
