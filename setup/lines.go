@@ -62,20 +62,17 @@ func (tomlSyntax) parse(text []byte) (map[string]any, error) {
 
 func (t tomlSyntax) put(text []byte, path []string, entry map[string]any) ([]byte, error) {
 	newline := lineEnding(text)
-	lines, at := t.without(text, path)
-	if at < 0 {
-		lines = linesOf([]byte(ended(text, newline)))
-		if at = len(lines); at > 0 && !blank([]byte(lines[at-1])) {
-			lines, at = append(lines, newline), at+1
-		}
+	kept, _ := t.cut(text, path)
+	before := ended(kept, newline)
+	if before != "" {
+		before += newline
 	}
 	table, err := written(entry, func(v any) ([]byte, error) {
 		var b bytes.Buffer
 		err := toml.NewEncoder(&b).SetTablesInline(true).Encode(v)
 		return b.Bytes(), err
 	}, "", newline)
-	table = "[" + strings.Join(path, ".") + "]" + newline + table
-	return []byte(strings.Join(slices.Insert(lines, at, table), "")), err
+	return []byte(before + "[" + strings.Join(path, ".") + "]" + newline + table), err
 }
 
 // tomlHeader returns the keys in the header of a table.
@@ -91,20 +88,18 @@ func tomlHeader(line string) (keys []string, ok bool) {
 	return keys, ok && note(strings.TrimLeft(rest, "]"))
 }
 
-// without returns the lines of a text without the tables of the entry, and where the first of them
-// was; -1 if there is none. Comments behind the last of their keys stay: they may be about what
-// follows.
-func (tomlSyntax) without(text []byte, path []string) (kept []string, at int) {
-	var notes []string // of the entry, which are kept if none of its keys follows
+// cut removes the tables of the entry and the empty line before them. Comments behind the last of
+// their keys stay: they may be about what follows.
+func (tomlSyntax) cut(text []byte, path []string) ([]byte, error) {
+	var kept, notes []string // notes are comments in the entry
 	inside := false
-	at = -1
 	for _, line := range linesOf(text) {
-		keys, header := tomlHeader(line)
-		if header {
+		if keys, header := tomlHeader(line); header {
+			was := inside
 			inside = len(keys) >= len(path) && slices.Equal(keys[:len(path)], path)
-		}
-		if inside && at < 0 {
-			at = len(kept)
+			if n := len(kept); inside && !was && n > 0 && blank([]byte(kept[n-1])) {
+				kept = kept[:n-1]
+			}
 		}
 		switch {
 		case inside && note(line):
@@ -115,15 +110,7 @@ func (tomlSyntax) without(text []byte, path []string) (kept []string, at int) {
 			kept, notes = append(append(kept, notes...), line), nil
 		}
 	}
-	return append(kept, notes...), at
-}
-
-func (t tomlSyntax) cut(text []byte, path []string) ([]byte, error) {
-	lines, at := t.without(text, path)
-	if at > 0 && blank([]byte(lines[at-1])) { // the one before the entry
-		lines = slices.Delete(lines, at-1, at)
-	}
-	return []byte(strings.Join(lines, "")), nil
+	return []byte(strings.Join(append(kept, notes...), "")), nil
 }
 
 // yamlSyntax changes YAML that has the servers in a mapping with one key on each line. A new entry

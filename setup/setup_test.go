@@ -193,53 +193,42 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
-// After a change by the client or a person, the entry and nothing else goes.
-func TestRemoveForeignEntry(t *testing.T) {
-	for _, tt := range []struct{ client, before, after string }{
-		{"claude-code", `{"a":1,"mcpServers":{"sequent":{"command":"x"}}}`, `{"a":1,"mcpServers":{}}`},
-		{"goose", "extensions: # mine\n  sequent:\n    cmd: x\n", "extensions: {} # mine\n"},
-		{"claude-code", `{"mcpServers":{"sequent":{"command":"x"},"y":{}}}`, `{"mcpServers":{"y":{}}}`},
-		{"claude-code", `{"mcpServers":{"y":{},"sequent":{"command":"x"}}}`, `{"mcpServers":{"y":{}}}`},
+// An entry of a person's own is written anew, and what it says besides stays. After a change by the
+// client or a person, the entry and nothing else goes.
+func TestForeignEntry(t *testing.T) {
+	for _, tt := range []struct {
+		does                  Action
+		client, before, after string
+	}{
+		{Remove, "claude-code", `{"a":1,"mcpServers":{"sequent":{"command":"x"}}}`, `{"a":1,"mcpServers":{}}`},
+		{Remove, "goose", "extensions: # mine\n  sequent:\n    cmd: x\n", "extensions: {} # mine\n"},
+		{Remove, "claude-code", `{"mcpServers":{"sequent":{"command":"x"},"y":{}}}`, `{"mcpServers":{"y":{}}}`},
+		{Remove, "claude-code", `{"mcpServers":{"y":{},"sequent":{"command":"x"}}}`, `{"mcpServers":{"y":{}}}`},
 		{
-			"claude-code",
+			Remove, "claude-code",
 			"{\n  \"mcpServers\": {\n    \"y\": {}, // why\n    \"sequent\": {\n      \"command\": \"x\"\n    }\n  }\n}\n",
 			"{\n  \"mcpServers\": {\n    \"y\": {} // why\n    }\n}\n",
 		},
 		{
-			"claude-code",
+			Remove, "claude-code",
 			"{\n  \"mcpServers\": {\n    \"y\": {},\n    \"sequent\": {}, // ours\n  },\n}\n",
 			"{\n  \"mcpServers\": {\n    \"y\": {}\n  },\n}\n",
 		},
-		{"codex", "a = 1\n\n[mcp_servers.sequent]\n# ours\ncommand = \"x\"\n\n[mcp_servers.sequent.env]\nA = \"b\"\n\n[mcp_servers.y]\ncommand = \"y\"\n", "a = 1\n\n[mcp_servers.y]\ncommand = \"y\"\n"},
-		{"goose", "extensions:\n  y:\n    cmd: y\n  sequent:\n    cmd: x\n    args:\n    - serve\n\n# end\n", "extensions:\n  y:\n    cmd: y\n\n# end\n"},
-		{"goose", "extensions:\n  sequent:\n    cmd: x\n  y:\n    cmd: y\n", "extensions:\n  y:\n    cmd: y\n"},
-	} {
-		c, _ := Lookup(tt.client)
-		s := machine(t)
-		file := s.System.File(c, false)
-		put(t, file, tt.before)
-		change := s.must(t)(s.Remove(c, false))
-		if got := get(t, file); got != tt.after || change.Action != Remove {
-			t.Errorf("%s: %q became\n%q, want\n%q", change.Action, tt.before, got, tt.after)
-		}
-	}
-}
-
-// An entry of a person's own is written anew in its place; what it says besides stays.
-func TestUpdateForeignEntry(t *testing.T) {
-	for _, tt := range []struct{ client, before, after string }{
+		{Remove, "codex", "a = 1\n\n[mcp_servers.sequent]\n# ours\ncommand = \"x\"\n\n[mcp_servers.sequent.env]\nA = \"b\"\n\n[mcp_servers.y]\ncommand = \"y\"\n", "a = 1\n\n[mcp_servers.y]\ncommand = \"y\"\n"},
+		{Remove, "goose", "extensions:\n  y:\n    cmd: y\n  sequent:\n    cmd: x\n    args:\n    - serve\n\n# end\n", "extensions:\n  y:\n    cmd: y\n\n# end\n"},
+		{Remove, "goose", "extensions:\n  sequent:\n    cmd: x\n  y:\n    cmd: y\n", "extensions:\n  y:\n    cmd: y\n"},
 		{
-			"cursor",
+			Update, "cursor",
 			"{\"mcpServers\": {\n  \"sequent\": {\n    \"type\": \"stdio\", // plain\n    \"command\": \"old\",\n    \"args\": [\"serve\"],\n    \"env\": {\"OPENAI_API_KEY\": \"k\"}\n  }\n}}\n",
 			"{\"mcpServers\": {\n  \"sequent\": {\n      \"type\": \"stdio\",\n      \"command\": \"/opt/sequent\",\n      \"args\": [\"serve\"],\n      \"env\": {\n        \"OPENAI_API_KEY\": \"k\"\n      }\n    }\n}}\n",
 		},
 		{
-			"codex",
+			Update, "codex",
 			"[mcp_servers.sequent] # mine\nurl = \"http://x\"\nstartup_timeout_sec = 20 # slow\n",
 			"[mcp_servers.sequent]\ncommand = '/opt/sequent'\nargs = ['serve']\nstartup_timeout_sec = 20\n",
 		},
 		{
-			"goose",
+			Update, "goose",
 			"extensions:\n  sequent:\n    enabled: false # not now\n    cmd: old\n    type: stdio\n    name: sequent\n",
 			"extensions:\n  sequent:\n    name: sequent\n    type: stdio\n    cmd: /opt/sequent\n    args:\n        - serve\n    enabled: false\n",
 		},
@@ -248,9 +237,13 @@ func TestUpdateForeignEntry(t *testing.T) {
 		s := machine(t)
 		file := s.System.File(c, false)
 		put(t, file, tt.before)
-		change := s.must(t)(s.Add(c, false, local))
-		if got := get(t, file); got != tt.after || change.Action != Update {
-			t.Errorf("%s: got\n%s, want\n%s", change.Action, got, tt.after)
+		change, err := s.Remove(c, false)
+		if tt.does == Update {
+			change, err = s.Add(c, false, local)
+		}
+		change = s.must(t)(change, err)
+		if got := get(t, file); got != tt.after || change.Action != tt.does {
+			t.Errorf("%s: %q became\n%q, want\n%q", change.Action, tt.before, got, tt.after)
 		}
 	}
 }
