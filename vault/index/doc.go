@@ -25,6 +25,7 @@
 //
 // # Freshness
 //
-// Searches find notes as they are: each first reads the notes whose size or time has
-// changed, whoever changed them. [Index.Sync] does the same, and asks for all embeddings.
+// Searches find notes as they are, whoever changed them: each first reads the notes that
+// have changed. On Linux, the kernel tells which; otherwise all are compared by size and
+// time. [Index.Sync] always compares them, and asks for all embeddings.
 package index

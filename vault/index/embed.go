@@ -178,7 +178,7 @@ func (s *search) addNear(out *Results) {
 	}
 	var near []*found
 	for id, c := range cosines {
-		if f := s.found[id]; f != nil && c > 0 {
+		if f := s.candidate(id); f != nil && c > 0 {
 			f.semantic, f.near = min(c, 1), min(max((c-usual)/max(1-usual, 1e-9), 0), 1)
 			near = append(near, f)
 		}

@@ -65,7 +65,7 @@ func (x *Index) Context(ctx context.Context, q ContextQuery) (out Context, err e
 	if name == "" {
 		return out, invalid("conceptName", "the concept has no name", "write the text of a WikiLink")
 	}
-	err = x.current(ctx, nil, func(Report) error {
+	err = x.current(ctx, false, nil, func(Report) error {
 		out = Context{Concept: name, Direct: []Relation{}, Expanded: []Relation{}}
 		return x.view(ctx, func(t *tx) {
 			t.each("SELECT count(*) FROM links WHERE concept = ? AND NOT named", []any{name}, nil, &out.Notes)
@@ -183,7 +183,7 @@ func (s *search) addLinked() {
 				SELECT note, ?3 FROM links WHERE NOT named AND concept IN (
 					SELECT concept FROM (`+neighbouring+`) GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT ?4)
 			) GROUP BY note`, []any{concept, maxRead, relatedWeight, maxRelated}, func() {
-			if f := s.found[id]; f != nil {
+			if f := s.candidate(id); f != nil {
 				f.hit = f.hit || share == 1
 				f.graph += share / float64(len(s.links))
 			}

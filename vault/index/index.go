@@ -45,8 +45,16 @@ type Index struct {
 	path     string        // of the file
 	scanning chan struct{} // held while changed notes are indexed, so that many calls cost what one does
 
-	mu sync.Mutex // guards the field below
-	db *sql.DB    // nil until it is first used, and after it was closed or discarded
+	newWatch func(dir string) *watch // of the system; replaced by tests
+
+	// Guarded by scanning:
+	watch   *watch          // nil if nothing tells what has changed
+	changed map[string]bool // paths of files that may have changed and are not yet indexed
+	whole   *sql.DB         // has all other notes as they are; nil if none has
+
+	mu   sync.Mutex  // guards the fields below
+	db   *sql.DB     // nil until it is first used, and after it was closed or discarded
+	file fs.FileInfo // of db, when it was opened
 }
 
 // New returns the index of a vault. It panics if Config.Vault is nil or an
@@ -60,11 +68,18 @@ func New(cfg Config) *Index {
 	}
 	cfg.EmbedTimeout = cmp.Or(cfg.EmbedTimeout, 10*time.Second)
 	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
-	return &Index{cfg: cfg, path: filepath.Join(cfg.Vault.Dir(), ".sequent", "index.db"), scanning: make(chan struct{}, 1)}
+	return &Index{
+		cfg: cfg, path: filepath.Join(cfg.Vault.Dir(), ".sequent", "index.db"),
+		scanning: make(chan struct{}, 1), newWatch: newWatch, changed: make(map[string]bool),
+	}
 }
 
 // Close closes the file when the calls in progress have returned. A later call opens it again.
 func (x *Index) Close() error {
+	x.scanning <- struct{}{}
+	x.watch.close()
+	x.watch = nil
+	<-x.scanning
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return x.release()
@@ -129,7 +144,12 @@ func (x *Index) open(ctx context.Context) (*sql.DB, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.db != nil {
-		return x.db, nil
+		if now, err := os.Stat(x.path); err == nil && os.SameFile(now, x.file) {
+			return x.db, nil
+		}
+		if err := x.release(); err != nil { // another process has discarded the file
+			return nil, err
+		}
 	}
 	if err := x.create(); err != nil {
 		return nil, err
@@ -148,7 +168,11 @@ func (x *Index) open(ctx context.Context) (*sql.DB, error) {
 	db.SetMaxIdleConns(4)
 	db.SetMaxOpenConns(8)
 	db.SetConnMaxIdleTime(5 * time.Minute)
-	if err := prepare(ctx, db); err != nil {
+	err = prepare(ctx, db)
+	if err == nil {
+		x.file, err = os.Stat(x.path)
+	}
+	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	x.db = db
@@ -268,10 +292,10 @@ func (x *Index) view(ctx context.Context, f func(*tx)) error {
 }
 
 // current indexes the notes that have changed, and then calls f. It does so again with an
-// empty index if the index is damaged.
-func (x *Index) current(ctx context.Context, progress func(Progress), f func(Report) error) error {
+// empty index if the index is damaged. With all, it looks at each note.
+func (x *Index) current(ctx context.Context, all bool, progress func(Progress), f func(Report) error) error {
 	once := func() error {
-		report, err := x.scan(ctx, progress)
+		report, err := x.scan(ctx, all, progress)
 		if err != nil {
 			return err
 		}

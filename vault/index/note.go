@@ -16,7 +16,7 @@ import (
 // A document is what the index stores of a note.
 type document struct {
 	info       vault.Info
-	gone       bool // the note is not in the vault, or cannot be read
+	err        error // why it is not in the index
 	hash       [sha256.Size]byte
 	title      string
 	tags       []string // normalized

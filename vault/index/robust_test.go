@@ -194,25 +194,62 @@ func TestCanceled(t *testing.T) {
 	}
 }
 
-// A search finds notes as they are now, whoever has changed them.
+// A search finds notes as they are now, whoever has changed them: if the system tells what
+// has changed, and if it does not.
+//
+// covers: 001/sync-needed
 func TestChangesAreSeen(t *testing.T) {
 	t.Parallel()
+	for _, told := range []bool{true, false} {
+		t.Run(fmt.Sprintf("told %v", told), func(t *testing.T) {
+			t.Parallel()
+			testChangesAreSeen(t, told)
+		})
+	}
+}
+
+func testChangesAreSeen(t *testing.T, told bool) {
 	outside := t.TempDir()
 	same := time.Now().Add(time.Minute) // as recent as can be, however slow this test runs
 	b := newBox(t, index.Config{}, map[string]string{"a.md": "first words", "dir/b.md": "second", ".obsidian/h.md": "words", "h.txt": "words"})
+	if !told {
+		b.Unwatch()
+	}
 	rename := func(from, to string) func() error { return func() error { return os.Rename(from, to) } }
+	write := func(name, text string) func() error { return func() error { b.write(name, text); return nil } }
 	for _, step := range []struct {
 		do          func() error
 		query, want string
 	}{
 		{nil, "words second", "dir/b a"},
-		{func() error { b.write("a.md", "changed in place"); return nil }, "first changed", "a"},
+		{write("a.md", "changed in place"), "first changed", "a"},
 		{func() error { b.write("dir/c.md~", "third"); b.write("dir/.c.swp", "third"); return nil }, "third", ""},
 		{rename(b.path("dir/c.md~"), b.path("dir/c.md")), "third", "dir/c"}, // as editors save
 		{rename(b.path("dir"), b.path("moved")), "second third", "moved/b moved/c"},
 		{rename(b.path("moved"), filepath.Join(outside, "x")), "second third", ""},
 		{rename(filepath.Join(outside, "x"), b.path("back")), "second third", "back/b back/c"},
+		{write("back/c.md", "fourth"), "third fourth", "back/c"},
+		{write("new/deep/d.md", "fifth"), "fifth", "new/deep/d"},
+		{write("new/deep/e.md", "sixth"), "sixth", "new/deep/e"},
+		{rename(b.path(".obsidian"), b.path("shown")), "words", "shown/h"},
+		{func() error { b.remove("shown/h.md"); return nil }, "words", ""},
 		{func() error { b.remove("back"); return nil }, "second third", ""},
+		{func() error { // more events than a system keeps
+			for i := range 20_000 {
+				if err := os.Chtimes(b.path([]string{"a.md", "h.txt"}[i%2]), same, same); err != nil {
+					return err
+				}
+			}
+			b.write("f.md", "seventh")
+			return nil
+		}, "seventh", "f"},
+		// Another program discards the index, and is killed.
+		{func() error {
+			if runtime.GOOS != "windows" {
+				return os.Remove(b.db())
+			}
+			return nil
+		}, "seventh", "f"},
 		// Twice within one tick of the file system's clock, without changing its length.
 		{func() error { b.write("a.md", "apple"); return os.Chtimes(b.path("a.md"), same, same) }, "apple grape", "a"},
 		{func() error { b.write("a.md", "grape"); return os.Chtimes(b.path("a.md"), same, same) }, "grape", "a"},
@@ -225,6 +262,30 @@ func TestChangesAreSeen(t *testing.T) {
 		if got := b.text(step.query); got != step.want {
 			t.Errorf("%s: found %q, want %q", step.query, got, step.want)
 		}
+	}
+}
+
+// A search does not look at all notes if the system tells what has changed. A change that
+// it cannot tell of, by another name of the file, is found by a sync.
+func TestSearchReadsWhatChanged(t *testing.T) {
+	t.Parallel()
+	b := newBox(t, index.Config{}, map[string]string{"a.md": "first"})
+	other := filepath.Join(t.TempDir(), "other")
+	if err := os.Link(b.path("a.md"), other); err != nil {
+		t.Skip("SKIP: no hard links here:", err)
+	}
+	if b.text("first"); !b.Watched() {
+		t.Skip("SKIP: nothing tells here what has changed")
+	}
+	if err := os.WriteFile(other, []byte("second"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := b.text("second"); got != "" {
+		t.Errorf("found %q, so all notes were looked at", got)
+	}
+	b.sync()
+	if got := b.text("second"); got != "a" {
+		t.Errorf("after a sync found %q", got)
 	}
 }
 

@@ -123,7 +123,7 @@ func (x *Index) Search(ctx context.Context, q Query, progress func(Progress)) (o
 		return out, sequent.Errorf(CodeNoEmbeddings, "mode", "set SEQUENT_EMBEDDINGS_URL, or search with mode Hybrid or FullText",
 			"a semantic search needs an embedding model, and none is configured")
 	}
-	err = x.current(ctx, progress, func(Report) (err error) {
+	err = x.current(ctx, false, progress, func(Report) (err error) {
 		s := search{index: x, query: &q, words: words, links: links, found: make(map[int64]*found)}
 		out = Results{Mode: q.Mode, Page: q.Page, PageSize: q.PageSize}
 		if x.cfg.Embedder != nil && q.Mode != FullText {
@@ -154,7 +154,8 @@ type search struct {
 	vector []float32         // of the query; nil if meaning does not count
 	notes  float64           // in the index
 	rarest []textsearch.Term // the terms of words, those of the fewest notes first
-	found  map[int64]*found  // notes that may be hits: by folder, tags, quoted and excluded terms
+	every  bool              // may be a hit; otherwise the notes in found may be
+	found  map[int64]*found  // candidates
 }
 
 // A found note is a candidate with its scores.
@@ -207,12 +208,23 @@ func (s *search) run(ctx context.Context, out *Results) {
 	}
 }
 
-// addCandidates looks up the notes in the folder, with the tags, with all quoted terms and
-// without the excluded ones.
+// candidate returns a note with its scores; nil if it may not be a hit.
+func (s *search) candidate(id int64) *found {
+	f := s.found[id]
+	if f == nil && s.every {
+		f = &found{id: id}
+		s.found[id] = f
+	}
+	return f
+}
+
+// addCandidates counts the notes, and looks up those in the folder, with the tags, with all
+// quoted terms and without the excluded ones.
 func (s *search) addCandidates() {
-	where, args := "true", []any{}
+	var where []string
+	var args []any
 	and := func(condition string, values ...any) {
-		where, args = where+" AND "+condition, append(args, values...)
+		where, args = append(where, condition), append(args, values...)
 	}
 	if s.query.Folder != "" {
 		and("instr(path, ?) = 1", s.query.Folder+"/")
@@ -228,13 +240,11 @@ func (s *search) addCandidates() {
 	for _, t := range s.words.Unwanted() {
 		and("id NOT IN (SELECT rowid FROM words WHERE words MATCH ?)", expression(t))
 	}
-	var id int64
-	var may bool
-	s.tx.each("SELECT id, "+where+" FROM notes", args, func() {
-		if s.notes++; may {
-			s.found[id] = &found{id: id}
-		}
-	}, &id, &may)
+	s.tx.each("SELECT count(*) FROM notes", nil, nil, &s.notes)
+	if s.every = len(where) == 0; !s.every {
+		var id int64
+		s.tx.each("SELECT id FROM notes WHERE "+strings.Join(where, " AND "), args, func() { s.found[id] = &found{id: id} }, &id)
+	}
 }
 
 // addMatches makes the notes hits that have at least one term, with their text score. BM25
@@ -269,7 +279,7 @@ func (s *search) addMatches() {
 		n := float64(len(h.matches))
 		full := 2.2 * max(math.Log((s.notes-n+0.5)/(n+0.5)), 1e-6) // what BM25 tends to for a text full of the term
 		for _, m := range h.matches {
-			if f := s.found[m.id]; f != nil {
+			if f := s.candidate(m.id); f != nil {
 				f.hit = true
 				f.text += h.rarity / all * (1 + min(m.score/full, 1)) / 2
 				f.terms |= 1 << i

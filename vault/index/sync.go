@@ -43,7 +43,7 @@ type Progress struct {
 // Notes that cannot be read and a model that does not answer are reported and are
 // no error. If ctx is cancelled, the index keeps what was read until then.
 func (x *Index) Sync(ctx context.Context, progress func(Progress)) (report Report, err error) {
-	err = x.current(ctx, progress, func(r Report) error {
+	err = x.current(ctx, true, progress, func(r Report) error {
 		report = r
 		err := x.embed(ctx, progress, true)
 		if sequent.CodeOf(err) == CodeEmbeddingsFailed {
@@ -72,13 +72,87 @@ func (x *Index) Rebuild(ctx context.Context, progress func(Progress)) (Report, e
 type stamp struct{ size, modified int64 }
 
 // scan indexes the notes that have changed, and those without passages for the Embedder.
-func (x *Index) scan(ctx context.Context, progress func(Progress)) (report Report, err error) {
+// It asks the system which notes have changed, and compares all if the system does not tell
+// or all is set.
+func (x *Index) scan(ctx context.Context, all bool, progress func(Progress)) (report Report, err error) {
 	select {
 	case x.scanning <- struct{}{}:
 		defer func() { <-x.scanning }()
 	case <-ctx.Done():
 		return report, ctx.Err()
 	}
+	db, err := x.open(ctx)
+	if err != nil {
+		return report, err
+	}
+	var todo []vault.Info
+	told := x.watch.changed(x.changed)
+	if !told {
+		x.watch.close()
+		x.watch = x.newWatch(x.cfg.Vault.Dir()) // before the notes are compared, so that nothing is missed between
+	}
+	whole := true
+	if all || !told || x.whole != db {
+		clear(x.changed)
+		x.whole = nil
+		todo, whole, err = x.compare(ctx, &report)
+	} else {
+		todo = x.named(ctx)
+	}
+	const most, mostBytes = 128, 1 << 20 // read and written at once
+	for done := 0; done < len(todo) && err == nil; {
+		next := done
+		for size := int64(0); next < len(todo) && next < done+most && (next == done || size+todo[next].Size <= mostBytes); next++ {
+			size += todo[next].Size
+		}
+		docs := x.load(ctx, todo[done:next])
+		if err = ctx.Err(); err == nil { // otherwise load has read nothing
+			err = x.write(ctx, func(t *tx) { report.Changed += x.put(t, docs) })
+		}
+		for _, d := range docs {
+			if d.err != nil && !errors.Is(d.err, vault.ErrNotFound) {
+				report.Unreadable = append(report.Unreadable, d.err)
+				x.changed[d.info.Path] = true // the next scan tries again
+			} else if err == nil {
+				delete(x.changed, d.info.Path)
+			}
+		}
+		if done = next; progress != nil {
+			progress(Progress{"reading", done, len(todo)})
+		}
+	}
+	if len(todo) > 0 {
+		x.flush(ctx)
+	}
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err == nil && whole {
+		x.whole = db
+	}
+	return report, err
+}
+
+// named returns the notes among the files that the system says have changed.
+func (x *Index) named(ctx context.Context) (todo []vault.Info) {
+	for _, p := range slices.Sorted(maps.Keys(x.changed)) {
+		uri, err := vault.PathURI(p)
+		if err != nil || uri.Path() != p { // not a note
+			delete(x.changed, p)
+			continue
+		}
+		info, err := x.cfg.Vault.Stat(ctx, uri)
+		if err != nil {
+			info = vault.Info{URI: uri, Path: p} // load says why
+		}
+		todo = append(todo, info)
+	}
+	return todo
+}
+
+// compare returns the notes whose size or time is not that of the index. It reports whether it
+// saw all notes.
+func (x *Index) compare(ctx context.Context, report *Report) (todo []vault.Info, whole bool, err error) {
 	known := make(map[string]stamp)
 	if err := x.view(ctx, func(t *tx) {
 		var p string
@@ -86,12 +160,13 @@ func (x *Index) scan(ctx context.Context, progress func(Progress)) (report Repor
 		t.each("SELECT path, iif(?1 IN ('', model), size, -1), modified FROM notes", []any{x.cfg.Model}, func() { known[p] = s },
 			&p, &s.size, &s.modified)
 	}); err != nil {
-		return report, err
+		return nil, false, err
 	}
-	var todo []vault.Info
+	whole = true
 	for info, err := range x.cfg.Vault.Walk(ctx, "") {
 		if err != nil {
 			report.Unreadable = append(report.Unreadable, err)
+			whole = whole && sequent.CodeOf(err) == vault.CodeInvalidURI
 			continue
 		}
 		p := info.Path
@@ -106,35 +181,12 @@ func (x *Index) scan(ctx context.Context, progress func(Progress)) (report Repor
 			todo = append(todo, vault.Info{URI: uri, Path: p})
 		}
 	}
-	const most, mostBytes = 128, 1 << 20 // read and written at once
-	for done := 0; done < len(todo) && err == nil; {
-		next := done
-		for size := int64(0); next < len(todo) && next < done+most && (next == done || size+todo[next].Size <= mostBytes); next++ {
-			size += todo[next].Size
-		}
-		docs, left := x.load(ctx, todo[done:next])
-		report.Unreadable = append(report.Unreadable, left...)
-		if err = ctx.Err(); err == nil { // otherwise load has read nothing
-			err = x.write(ctx, func(t *tx) { report.Changed += x.put(t, docs) })
-		}
-		if done = next; progress != nil {
-			progress(Progress{"reading", done, len(todo)})
-		}
-	}
-	if len(todo) > 0 {
-		x.flush(ctx)
-	}
-	if err == nil {
-		err = ctx.Err()
-	}
-	return report, err
+	return todo, whole, nil
 }
 
-// load reads notes at once. Those that are not in the vault or cannot be read are gone
-// from the index; left says why for the latter.
-func (x *Index) load(ctx context.Context, notes []vault.Info) (docs []document, left []error) {
-	docs = make([]document, len(notes))
-	errs := make([]error, len(notes))
+// load reads notes at once.
+func (x *Index) load(ctx context.Context, notes []vault.Info) []document {
+	docs := make([]document, len(notes))
 	var reading sync.WaitGroup
 	for i, info := range notes {
 		reading.Go(func() {
@@ -143,15 +195,12 @@ func (x *Index) load(ctx context.Context, notes []vault.Info) (docs []document, 
 				docs[i], err = newDocument(n)
 			}
 			if err != nil {
-				docs[i] = document{info: info, gone: true}
-			}
-			if !errors.Is(err, vault.ErrNotFound) {
-				errs[i] = err
+				docs[i] = document{info: info, err: err}
 			}
 		})
 	}
 	reading.Wait()
-	return docs, slices.DeleteFunc(errs, func(err error) bool { return err == nil })
+	return docs
 }
 
 // put writes documents, and returns how many of them have a new text.
@@ -163,7 +212,7 @@ func (x *Index) put(t *tx, docs []document) (changed int) {
 			continue
 		}
 		t.exec("DELETE FROM notes WHERE path = ?", d.info.Path)
-		if !d.gone {
+		if d.err == nil {
 			ids[x.insert(t, d)] = d
 		}
 	}
@@ -188,7 +237,7 @@ func (x *Index) unchanged(t *tx, d *document) bool {
 	var hash []byte
 	p, s := d.info.Path, d.stamp()
 	t.each("SELECT hash FROM notes WHERE path = ? AND ? IN ('', model)", []any{p, x.cfg.Model}, nil, &hash)
-	if d.gone || !bytes.Equal(hash, d.hash[:]) {
+	if d.err != nil || !bytes.Equal(hash, d.hash[:]) {
 		return false
 	}
 	t.exec("UPDATE notes SET size = ?, modified = ? WHERE path = ?", s.size, s.modified, p)
