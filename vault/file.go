@@ -122,7 +122,7 @@ func (v *Vault) write(p string, data []byte, old fs.FileInfo) (fs.FileInfo, erro
 		return nil, err
 	}
 	defer func() { _ = v.root.Remove(temp) }() // unless it has the note's name
-	// What another program writes is lost only between this check and the rename.
+	// What another program writes into an old file is lost only between this check and the rename.
 	now, err := v.lstat(p)
 	switch gone := errors.Is(err, fs.ErrNotExist); {
 	case err != nil && !gone:
@@ -132,15 +132,27 @@ func (v *Vault) write(p string, data []byte, old fs.FileInfo) (fs.FileInfo, erro
 	case old != nil && (gone || !os.SameFile(old, now) || old.Size() != now.Size() || !old.ModTime().Equal(now.ModTime())):
 		return nil, nil
 	}
-	if err := v.rename(temp, p); err != nil {
+	if err := v.rename(temp, p, old != nil); err != nil {
 		return nil, err
 	}
 	return v.root.Lstat(p)
 }
 
-// rename gives a file another name, and flushes that to disk.
-func (v *Vault) rename(from, to string) error {
-	if err := v.root.Rename(from, to); err != nil {
+// rename gives a file another name, and flushes that to disk. Unless it may replace a file,
+// the name is taken by a link, which fails if another program has just created a file.
+func (v *Vault) rename(from, to string, replace bool) error {
+	err := errors.ErrUnsupported
+	if !replace {
+		if err = v.root.Link(from, to); errors.Is(err, fs.ErrExist) {
+			return err
+		}
+	}
+	if err == nil {
+		err = v.root.Remove(from)
+	} else {
+		err = v.root.Rename(from, to) // also on file systems without links
+	}
+	if err != nil {
 		return err
 	}
 	return durable.SyncDir(v.root, path.Dir(to))

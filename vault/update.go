@@ -180,10 +180,17 @@ func (v *Vault) Rename(ctx context.Context, from, to URI) error {
 			return err
 		}
 		// On a case-insensitive file system, both names can be one.
-		if there, err := v.lstat(q); err == nil && !os.SameFile(there, file) {
-			return wrap(fs.ErrExist, uriOf(q))
+		there, err := v.lstat(q)
+		one := err == nil && os.SameFile(there, file)
+		if err != nil || one {
+			err = v.rename(p, q, one)
+		} else {
+			err = fs.ErrExist
 		}
-		if err := v.rename(p, q); err != nil {
+		switch {
+		case errors.Is(err, fs.ErrExist):
+			return wrap(err, uriOf(q))
+		case err != nil:
 			return err
 		}
 		return durable.SyncDir(v.root, path.Dir(p))

@@ -18,7 +18,6 @@
 //
 // # Moves
 //
-// A move renames the file, then changes the links to it in all notes, one after the
-// other. A process that is killed in between leaves a record in the folder .sequent;
-// [Editor.Resume] completes the move.
+// A move changes the links to the note in all notes, one after the other, and then renames
+// the file. After a process was killed in between, the same call does the rest.
 package edit
