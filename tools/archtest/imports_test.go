@@ -53,7 +53,9 @@ var rules = []rule{
 		"a store depends on the engine's types and its database"},
 
 	{"archive", []string{".", "internal/durable", "internal/findings", "internal/jsonscan", "internal/lazyregexp", "internal/printable"}, "files are projections of sessions"},
-	{"vault/index", []string{".", "internal/fairlock", "internal/lazyregexp", "textsearch", "vault", "vault/wikilink", "modernc.org/sqlite/..."},
+	{"vault/index", []string{
+		".", "internal/fairlock", "internal/lazyregexp", "textsearch", "vault", "vault/wikilink", "golang.org/x/sys/unix", "modernc.org/sqlite/...",
+	},
 		"it indexes notes and declares an interface for embeddings"},
 	{"vault/wikilink", []string{"internal/lazyregexp", "golang.org/x/text/..."}, "it depends on Markdown, not on the vault"},
 	{"vault/thinking", []string{".", "internal/lazyregexp", "internal/printable", "vault", "vault/wikilink"}, "files of sessions are notes of a vault"},
