@@ -3,13 +3,10 @@ package setup
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/sequent-dev/sequent"
@@ -45,7 +42,7 @@ func TestCompactionInClaudeCode(t *testing.T) {
 	t.Parallel()
 	claude, program := npm(t, "claude"), programtest.Build(t)
 	h := newHome(t, program)
-	h.run(program, "setup", "--client", "claude-code", "--yes")
+	h.run(program, "setup", "--client", "claude-code", "--with-skill", "--yes")
 	const id = "7k3m9q2xw4ht"
 	export := filepath.Join(t.TempDir(), "long.json")
 	if err := os.WriteFile(export, long(t, id), 0o600); err != nil {
@@ -69,29 +66,27 @@ func TestCompactionInClaudeCode(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(h.dir, ".claude", "settings.json"), settings, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	var mu sync.Mutex
-	last := "" // what the model was sent last in a conversation
-	model := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, err := io.ReadAll(r.Body)
-		if err == nil && strings.Contains(string(body), "Go on with the queues.") {
-			mu.Lock()
-			last = string(body)
-			mu.Unlock()
-		}
-		programtest.Messages(w, r.URL.Path, body, toolOfServer, `{"thought":"Shard 3 is next.","nextThoughtNeeded":true,"sessionId":"`+id+`"}`)
-	}))
-	t.Cleanup(model.Close)
+	model := newModel(t, "Go on with the queues.", func(w http.ResponseWriter, path string, body []byte) {
+		programtest.Messages(w, path, body, toolOfServer, `{"thought":"Shard 3 is next.","nextThoughtNeeded":true,"sessionId":"`+id+`"}`)
+	})
 	h.env = append(h.env, "ANTHROPIC_BASE_URL="+model.URL, "ANTHROPIC_API_KEY=sk-ant-test", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_TELEMETRY=1")
 	const conversation = "1f0c8f5e-6d3a-4b5e-9d53-3c3d5c1a0001"
 	ask := func(args ...string) string {
 		t.Helper()
-		cmd := h.command(claude, append([]string{"--model", "claude-scripted", "--allowedTools", "mcp__sequent__sequentialthinking", "-p"}, args...)...)
+		cmd := h.command(claude, append([]string{"--model", "claude-scripted", "--allowedTools", toolOfServer, "-p"}, args...)...)
 		cmd.Stdin = strings.NewReader("")
 		return string(programtest.Output(t, cmd))
 	}
 	ask("Which queue is next?", "--session-id", conversation)
 	ask("/compact", "--resume", conversation)
 	ask("Go on with the queues.", "--resume", conversation)
+	last := model.heard()
+	if !strings.Contains(last, "decisions in several steps") {
+		t.Error("the skill is not offered to the model")
+	}
+	if shown := h.run(program, "show", id); !strings.Contains(shown, "Shard 3 is next.") {
+		t.Errorf("show printed %s", shown)
+	}
 	if !strings.Contains(last, "This conversation thinks in the session "+id) {
 		t.Fatalf("the model was sent %d bytes without the session", len(last))
 	}
@@ -105,3 +100,6 @@ func TestCompactionInClaudeCode(t *testing.T) {
 		}
 	}
 }
+
+// toolOfServer is the name that Claude Code gives to the tool of a server sequent.
+const toolOfServer = "mcp__sequent__sequentialthinking"

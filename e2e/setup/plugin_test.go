@@ -36,14 +36,39 @@ func withPlugin(t *testing.T) (h *home, root string) {
 	return h, root
 }
 
-// heard is what a model was sent last.
-type heard struct {
+// A model is a scripted service of models that remembers the last request with a text.
+type model struct {
+	*httptest.Server
 	mu   sync.Mutex
-	text string
+	last string
 }
 
-func (l *heard) set(text string) { l.mu.Lock(); l.text = text; l.mu.Unlock() }
-func (l *heard) get() string     { l.mu.Lock(); defer l.mu.Unlock(); return l.text }
+func newModel(t *testing.T, text string, answer func(w http.ResponseWriter, path string, body []byte)) *model {
+	m := new(model)
+	m.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err == nil && strings.Contains(string(body), text) {
+			m.mu.Lock()
+			m.last = string(body)
+			m.mu.Unlock()
+		}
+		answer(w, r.URL.Path, body)
+	}))
+	t.Cleanup(m.Close)
+	return m
+}
+
+func (m *model) heard() string { m.mu.Lock(); defer m.mu.Unlock(); return m.last }
+
+// checkResumed checks that the session came back when its conversation was resumed.
+func (m *model) checkResumed(t *testing.T, h *home) {
+	t.Helper()
+	if got := m.heard(); !strings.Contains(got, "This conversation thinks in the session") {
+		t.Errorf("the model was sent %d bytes without the session; the store has\n%s", len(got), h.run(h.program, "list"))
+	}
+}
+
+const scripted = `{"thought":"Reports run at noon and starve the pool.","nextThoughtNeeded":true}`
 
 // Claude Code accepts the plugin of the repository: after it is installed, the server and the
 // skill are there, and its hooks bring a session back when its conversation is resumed.
@@ -61,24 +86,16 @@ func TestPluginInClaudeCode(t *testing.T) {
 		t.Errorf("Claude Code lists\n%s", out)
 	}
 	const tool = "mcp__plugin_sequent_sequent__sequentialthinking"
-	var last heard
-	model := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, err := io.ReadAll(r.Body)
-		if err == nil && strings.Contains(string(body), "Go on with the orders.") {
-			last.set(string(body))
-		}
-		programtest.Messages(w, r.URL.Path, body, tool, `{"thought":"Reports run at noon and starve the pool.","nextThoughtNeeded":true}`)
-	}))
-	t.Cleanup(model.Close)
+	model := newModel(t, "Go on with the orders.", func(w http.ResponseWriter, path string, body []byte) {
+		programtest.Messages(w, path, body, tool, scripted)
+	})
 	h.env = append(h.env, "ANTHROPIC_BASE_URL="+model.URL, "ANTHROPIC_API_KEY=sk-ant-test")
 	for _, args := range [][]string{{"Why do orders fail at noon?", "--session-id"}, {"Go on with the orders.", "--resume"}} {
 		cmd := h.command(claude, append([]string{"--model", "claude-scripted", "--allowedTools", tool, "-p"}, append(args, "1f0c8f5e-6d3a-4b5e-9d53-3c3d5c1a0002")...)...)
 		cmd.Stdin = strings.NewReader("")
 		programtest.Output(t, cmd)
 	}
-	if got := last.get(); !strings.Contains(got, "This conversation thinks in the session") {
-		t.Errorf("after the conversation was resumed, the model was sent %d bytes without the session; the store has\n%s", len(got), h.run(h.program, "list"))
-	}
+	model.checkResumed(t, h)
 }
 
 // Codex accepts the plugin, too, and runs its hooks if they are in the file of the user.
@@ -101,15 +118,7 @@ func TestPluginInCodex(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var last heard
-	model := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, err := io.ReadAll(r.Body)
-		if err == nil && strings.Contains(string(body), "Go on with the orders.") {
-			last.set(string(body))
-		}
-		responses(w, r.URL.Path, body, `{"thought":"Reports run at noon and starve the pool.","nextThoughtNeeded":true}`)
-	}))
-	t.Cleanup(model.Close)
+	model := newModel(t, "Go on with the orders.", responses)
 	h.env = append(h.env, "SCRIPTED_KEY=test", "XDG_DATA_HOME=") // servers do not get that variable from Codex
 	options := []string{
 		"--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "--dangerously-bypass-hook-trust",
@@ -125,14 +134,11 @@ func TestPluginInCodex(t *testing.T) {
 		cmd.Stdin = strings.NewReader("")
 		programtest.Output(t, cmd)
 	}
-	if got := last.get(); !strings.Contains(got, "This conversation thinks in the session") {
-		t.Errorf("after the conversation was resumed, the model was sent %d bytes without the session; the store has\n%s", len(got), h.run(h.program, "list"))
-	}
+	model.checkResumed(t, h)
 }
 
-// responses is a model of the Responses API that calls the thinking tool once with the given
-// arguments and then ends.
-func responses(w http.ResponseWriter, path string, body []byte, args string) {
+// responses is a model of the Responses API that calls the thinking tool once and then ends.
+func responses(w http.ResponseWriter, path string, body []byte) {
 	var request struct {
 		Input json.RawMessage
 		Tools []struct {
@@ -150,7 +156,7 @@ func responses(w http.ResponseWriter, path string, body []byte, args string) {
 	}
 	if !strings.Contains(string(request.Input), "call_thought") {
 		for _, tool := range request.Tools {
-			call := map[string]any{"type": "function_call", "id": "fc_1", "call_id": "call_thought", "arguments": args, "status": "completed"}
+			call := map[string]any{"type": "function_call", "id": "fc_1", "call_id": "call_thought", "arguments": scripted, "status": "completed"}
 			if strings.HasSuffix(tool.Name, "sequentialthinking") {
 				call["name"] = tool.Name
 				item = call
