@@ -6,17 +6,17 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
+	"testing/synctest"
 
 	"github.com/sequent-dev/sequent/llm"
 	"github.com/sequent-dev/sequent/llm/llmtest"
 	"github.com/sequent-dev/sequent/llm/openai"
 )
 
-func embedder(t *testing.T, url string) *openai.Embedder {
+func (s *service) embedder(t *testing.T) *openai.Embedder {
 	t.Helper()
-	e, err := openai.NewEmbedder(openai.Config{Timeout: 30 * time.Second, Getenv: func(name string) string {
-		return map[string]string{openai.EmbeddingsURL: url, openai.EmbeddingsModel: "embed-small", openai.EmbeddingsKey: secret}[name]
+	e, err := openai.NewEmbedder(openai.Config{Transport: s, Getenv: func(name string) string {
+		return map[string]string{openai.EmbeddingsURL: "http://model/v1", openai.EmbeddingsModel: "embed-small", openai.EmbeddingsKey: secret}[name]
 	}})
 	if err != nil || e == nil {
 		t.Fatal(e, err)
@@ -39,18 +39,19 @@ func vectors(_ int, r llmtest.Request) llmtest.Reply {
 }
 
 func TestEmbedInBatches(t *testing.T) {
-	s := llmtest.ServeFunc(t, func(n int, r llmtest.Request) llmtest.Reply {
+	s := new(service)
+	s.Answer = func(n int, r llmtest.Request) llmtest.Reply {
 		if n == 2 {
 			return llmtest.Reply{Status: 429, Header: http.Header{"Retry-After-Ms": {"1"}}}
 		}
 		return vectors(n, r)
-	})
+	}
 	var texts []string
 	for i := range 150 {
 		texts = append(texts, strings.Repeat("x", i))
 	}
 	texts = append(texts, strings.Repeat("y", 100<<10), strings.Repeat("z", 100<<10))
-	got, err := embedder(t, s.URL).Embed(t.Context(), texts)
+	got, err := s.embedder(t).Embed(t.Context(), texts)
 	if err != nil || len(got) != len(texts) {
 		t.Fatalf("got %d vectors and %v, want %d", len(got), err, len(texts))
 	}
@@ -66,7 +67,7 @@ func TestEmbedInBatches(t *testing.T) {
 	if sent[0].Path != "/v1/embeddings" || sent[0].Authorization != "Bearer "+secret || sent[0].Model != "embed-small" {
 		t.Errorf("got path %s, model %q, authorization %q", sent[0].Path, sent[0].Model, sent[0].Authorization)
 	}
-	if none, err := embedder(t, s.URL).Embed(t.Context(), nil); none != nil || err != nil || len(s.Requests()) != 5 {
+	if none, err := s.embedder(t).Embed(t.Context(), nil); none != nil || err != nil || len(s.Requests()) != 5 {
 		t.Errorf("no texts: got %v, %v", none, err)
 	}
 }
@@ -79,27 +80,12 @@ func TestEmbedInvalidReply(t *testing.T) {
 		`{"data":[{"index":0,"embedding":[1]},{"index":1,"embedding":[1,2]}]}`,
 		`{"data":[{"index":0,"embedding":[]},{"index":1,"embedding":[]}]}`,
 	} {
-		r := llmtest.Reply{Body: body}
-		s := llmtest.Serve(t, r, r, r)
-		if got, err := embedder(t, s.URL).Embed(t.Context(), []string{"a", "b"}); llm.CodeOf(err) != llm.CodeBadAnswer || len(s.Requests()) != 3 {
-			t.Errorf("%s\ngot %v and %v after %d requests, want 3", body, got, err, len(s.Requests()))
-		}
-	}
-}
-
-// A reply with a wrong number of vectors is retried like one that broke off.
-func TestEmbedRetriesInvalidReply(t *testing.T) {
-	s := llmtest.ServeFunc(t, func(n int, r llmtest.Request) llmtest.Reply {
-		if n == 1 {
-			return llmtest.Reply{Body: `{"data":[{"index":0,"embedding":[1]}]}`}
-		}
-		return vectors(n, r)
-	})
-	if got, err := embedder(t, s.URL).Embed(t.Context(), []string{"a", "bc"}); err != nil || len(got) != 2 || got[1][0] != 2 {
-		t.Errorf("got %v, %v, want two vectors", got, err)
-	}
-	if n := len(s.Requests()); n != 2 {
-		t.Errorf("got %d requests, want 2", n)
+		synctest.Test(t, func(t *testing.T) {
+			s := serve(llmtest.Reply{Body: body}) // and retried like one that broke off
+			if got, err := s.embedder(t).Embed(t.Context(), []string{"a", "b"}); llm.CodeOf(err) != llm.CodeBadAnswer || len(s.Requests()) != 3 {
+				t.Errorf("%s\ngot %v and %v after %d requests, want 3", body, got, err, len(s.Requests()))
+			}
+		})
 	}
 }
 

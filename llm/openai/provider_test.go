@@ -128,8 +128,8 @@ func TestRequests(t *testing.T) {
 			if tt.alter != nil {
 				tt.alter(&r)
 			}
-			s := llmtest.Serve(t, llmtest.Reply{Turn: llmtest.Say("ok")})
-			if _, err := answerOf(t.Context(), connect(t, tt.model, s.URL), r); err != nil {
+			s := serve(llmtest.Reply{Turn: llmtest.Say("ok")})
+			if _, err := answerOf(t.Context(), s.connect(t, tt.model), r); err != nil {
 				t.Fatal(err)
 			}
 			sent := s.Requests()
@@ -151,24 +151,6 @@ func TestRequests(t *testing.T) {
 				t.Errorf("request for a stream is\n%s", sent[0].Body)
 			}
 		})
-	}
-}
-
-// If the model rejects response_format, the schema goes into the prompt.
-func TestRejectedSchema(t *testing.T) {
-	for _, no := range []llmtest.Reply{
-		{Status: 400, Body: `{"error":{"message":"'response_format' of type 'json_schema' is not supported with this model","param":"response_format"}}`},
-		{Status: 404, Body: `{"error":{"message":"No endpoints found that can handle the requested parameters","code":404}}`},
-	} {
-		s := llmtest.Serve(t, no, llmtest.Reply{Turn: llmtest.Say("Sure:\n```json\n{\"n\": 7}\n```")})
-		r := ask("?")
-		r.Schema = &llm.Schema{Name: "answer", JSON: json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}`)}
-		if _, err := answerOf(t.Context(), connect(t, "a/b", s.URL), r); err != nil {
-			t.Fatal(err)
-		}
-		if b := body(t, s, 1); b["response_format"] != nil || b["provider"] != nil || !strings.Contains(string(b["messages"]), "JSON Schema") {
-			t.Errorf("second request is %s", s.Requests()[1].Body)
-		}
 	}
 }
 

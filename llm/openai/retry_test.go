@@ -3,29 +3,13 @@ package openai_test
 import (
 	"context"
 	"net/http"
-	"net/http/httptest"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/sequent-dev/sequent/llm"
 	"github.com/sequent-dev/sequent/llm/llmtest"
-	"github.com/sequent-dev/sequent/llm/openai"
 )
-
-// A transport calls a handler without a network, which synctest could not fake.
-type transport struct {
-	handler http.Handler
-	at      []time.Duration // times of the requests since start
-	start   time.Time
-}
-
-func (tr *transport) RoundTrip(r *http.Request) (*http.Response, error) {
-	tr.at = append(tr.at, time.Since(tr.start))
-	rec := httptest.NewRecorder()
-	tr.handler.ServeHTTP(rec, r)
-	return rec.Result(), nil
-}
 
 func TestWaitBetweenAttempts(t *testing.T) {
 	after := func(value string) llmtest.Reply {
@@ -46,17 +30,12 @@ func TestWaitBetweenAttempts(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := &llmtest.Server{Answer: func(int, llmtest.Request) llmtest.Reply { return tt.reply() }}
-				tr := &transport{handler: s, start: time.Now()}
-				c, err := openai.New(openai.Config{Model: "gpt-4o", Getenv: environ("http://model/v1"), Transport: tr})
-				if err != nil {
-					t.Fatal(err)
-				}
-				if _, err := answerOf(t.Context(), c, ask("?")); err == nil {
+				s := serve(tt.reply())
+				if _, err := answerOf(t.Context(), s.connect(t, "gpt-4o"), ask("?")); err == nil {
 					t.Fatal("no error")
 				}
-				if len(tr.at) != 3 || tr.at[0] != 0 || tr.at[1] < tt.from || tr.at[1] >= tt.to || tr.at[2]-tr.at[1] >= tt.third {
-					t.Errorf("requests at %v, want the second from %v to %v and the third within %v", tr.at, tt.from, tt.to, tt.third)
+				if len(s.at) != 3 || s.at[0] != 0 || s.at[1] < tt.from || s.at[1] >= tt.to || s.at[2]-s.at[1] >= tt.third {
+					t.Errorf("requests at %v, want the second from %v to %v and the third within %v", s.at, tt.from, tt.to, tt.third)
 				}
 			})
 		})
@@ -65,19 +44,12 @@ func TestWaitBetweenAttempts(t *testing.T) {
 
 func TestCancelDuringWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &llmtest.Server{Answer: func(int, llmtest.Request) llmtest.Reply {
-			return llmtest.Reply{Status: 429, Header: http.Header{"Retry-After": {"30"}}}
-		}}
-		tr := &transport{handler: s, start: time.Now()}
-		c, err := openai.New(openai.Config{Model: "gpt-4o", Getenv: environ("http://model/v1"), Transport: tr})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := serve(llmtest.Reply{Status: 429, Header: http.Header{"Retry-After": {"30"}}})
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 		defer cancel()
-		_, err = answerOf(ctx, c, ask("?"))
-		if llm.CodeOf(err) != llm.CodeCanceled || len(tr.at) != 1 || time.Since(tr.start) != 3*time.Second {
-			t.Errorf("got %v after %v and requests at %v", err, time.Since(tr.start), tr.at)
+		_, err := answerOf(ctx, s.connect(t, "gpt-4o"), ask("?"))
+		if llm.CodeOf(err) != llm.CodeCanceled || len(s.at) != 1 || time.Since(s.start) != 3*time.Second {
+			t.Errorf("got %v after %v and requests at %v", err, time.Since(s.start), s.at)
 		}
 	})
 }

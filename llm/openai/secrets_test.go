@@ -38,12 +38,7 @@ func TestErrorsWithoutKey(t *testing.T) {
 	}
 	for _, reply := range replies {
 		for _, model := range []string{"gpt-4o", "a/b", "glm-4.7", "ollama:qwen3"} {
-			s := llmtest.Serve(t, reply, reply)
-			c, err := openai.New(openai.Config{Model: model, Getenv: environ(s.URL), MaxAttempts: 1})
-			if err != nil {
-				t.Fatal(err)
-			}
-			_, err = answerOf(t.Context(), c, ask("?"))
+			_, err := answerOf(t.Context(), serve(reply).connect(t, model, once), ask("?"))
 			checkNoSecret(t, err)
 		}
 	}
