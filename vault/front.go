@@ -36,6 +36,18 @@ func (f *Front) Present() bool { return f.open != "" }
 // Text returns the text of the front matter, without its fences.
 func (f *Front) Text() string { return f.text }
 
+// SetText replaces the text of front matter by one with as many keys.
+func (f *Front) SetText(text string) error {
+	nodes, err := parseMapping(text)
+	if err == nil && len(nodes) != len(f.nodes) {
+		err = damaged("another text has other keys", nil)
+	}
+	if err == nil {
+		f.text, f.nodes = text, nodes
+	}
+	return err
+}
+
 // Err returns an error with CodeFrontMatter if the front matter is damaged.
 func (f *Front) Err() error { return f.err }
 
@@ -211,18 +223,13 @@ func (f *Front) find(key string) *yaml.Node {
 // edit replaces the lines of a key, or adds them at the end; no lines remove the key.
 // The result is parsed again: an edit that changes another key is refused.
 func (f *Front) edit(key, lines string) error {
-	br := "\n"
-	if strings.HasSuffix(f.open, "\r\n") {
-		br = "\r\n"
-	}
-	lines = strings.ReplaceAll(lines, "\n", br)
 	next := *f
 	if next.open == "" {
-		next.open, next.end = fence+br, fence+br
+		next.open, next.end = fence+"\n", fence+"\n"
 	}
 	before, after := f.around(key)
 	if after == "" && before != "" && !strings.HasSuffix(before, "\n") {
-		lines = br + lines
+		lines = "\n" + lines
 	}
 	next.text = before + lines + after
 	var err error

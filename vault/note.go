@@ -1,21 +1,21 @@
 package vault
 
 import (
-	"cmp"
 	"io/fs"
 	"strings"
 	"time"
 )
 
 // A Note is a Markdown file: front matter and a body. Unchanged parts are written byte
-// for byte as they were read.
+// for byte as they were read. The line breaks of a file that has only "\r\n" are "\n" here.
 type Note struct {
 	URI   URI
 	Front Front
-	Body  string // follows the front matter; with the line breaks of the file, and perhaps invalid UTF-8
+	Body  string // follows the front matter; perhaps invalid UTF-8
 	Info  Info   // when it was read; zero for a note that is not yet in the vault
 
 	bom  bool   // the file begins with a byte order mark
+	crlf bool   // all its line breaks are "\r\n"
 	data string // the file when it was read
 	stat fs.FileInfo
 }
@@ -40,8 +40,10 @@ const (
 func ParseNote(uri URI, data []byte) *Note {
 	n := &Note{URI: uri, data: string(data)}
 	text := n.data
-	if text, n.bom = strings.CutPrefix(text, bom); text == "" {
-		return n
+	text, n.bom = strings.CutPrefix(text, bom)
+	breaks := strings.Count(text, "\n")
+	if n.crlf = breaks > 0 && strings.Count(text, "\r\n") == breaks; n.crlf {
+		text = strings.ReplaceAll(text, "\r\n", "\n")
 	}
 	n.Front, n.Body = split(text)
 	return n
@@ -49,37 +51,25 @@ func ParseNote(uri URI, data []byte) *Note {
 
 // Bytes returns the content of the note's file.
 func (n *Note) Bytes() []byte {
-	parts := []string{"", n.Front.open, n.Front.text, n.Front.end, n.Body}
+	text := n.Front.open + n.Front.text + n.Front.end + n.Body
+	if n.crlf {
+		text = strings.ReplaceAll(text, "\n", "\r\n")
+	}
 	if n.bom {
-		parts[0] = bom
+		text = bom + text
 	}
-	data := make([]byte, 0, len(bom)+len(n.Front.open)+len(n.Front.text)+len(n.Front.end)+len(n.Body))
-	for _, p := range parts {
-		data = append(data, p...)
-	}
-	return data
+	return []byte(text)
 }
 
-// LineBreak returns the line break of the note's first line: "\r\n" or "\n".
-func (n *Note) LineBreak() string {
-	first, _, _ := strings.Cut(cmp.Or(n.Front.open, n.Body), "\n")
-	if strings.HasSuffix(first, "\r") {
-		return "\r\n"
-	}
-	return "\n"
-}
-
-// AddSection appends Markdown to the body, after an empty line and with the note's line
-// breaks.
+// AddSection appends Markdown to the body, after an empty line.
 func (n *Note) AddSection(markdown string) {
-	br := n.LineBreak()
 	if n.Body != "" && !strings.HasSuffix(n.Body, "\n") {
-		n.Body += br
+		n.Body += "\n"
 	}
-	if n.Body != "" && !strings.HasSuffix(n.Body, br+br) {
-		n.Body += br
+	if n.Body != "" && !strings.HasSuffix(n.Body, "\n\n") {
+		n.Body += "\n"
 	}
-	n.Body += strings.ReplaceAll(markdown, "\n", br)
+	n.Body += markdown
 }
 
 // split divides a text into front matter and body.

@@ -66,7 +66,7 @@ func (e *Editor) Write(ctx context.Context, c Change) (*vault.Note, error) {
 			if given.Front.Present() {
 				n.Front = given.Front
 			}
-			n.Body = withBreaks(given.Body, n.LineBreak())
+			n.Body = lf.Replace(given.Body)
 			return n.Front.SetAll(c.front()...)
 		})
 	}
@@ -122,7 +122,7 @@ func (e *Editor) Append(ctx context.Context, c Change) (*vault.Note, error) {
 		return nil, err
 	}
 	return e.change(ctx, c, func(n *vault.Note, s Section) error {
-		n.Body = join(n.Body[:s.End], c.Content, n.Body[s.End:], n.LineBreak())
+		n.Body = join(n.Body[:s.End], c.Content, n.Body[s.End:])
 		return nil
 	})
 }
@@ -142,7 +142,7 @@ func (e *Editor) Replace(ctx context.Context, c Change) (*vault.Note, error) {
 		if level(strings.TrimSpace(first)) == s.Level {
 			from = s.Start
 		}
-		n.Body = join(n.Body[:from], c.Content, n.Body[s.End:], n.LineBreak())
+		n.Body = join(n.Body[:from], c.Content, n.Body[s.End:])
 		return nil
 	})
 }
@@ -154,7 +154,7 @@ func (e *Editor) FindReplace(ctx context.Context, c Change) (*vault.Note, error)
 		return nil, invalid("find", "find is missing", "give the text to replace, exactly as it is in the note")
 	}
 	return e.change(ctx, c, func(n *vault.Note, s Section) error {
-		find, shown := withBreaks(c.Find, n.LineBreak()), printable.Short(c.Find, maxQuoted)
+		find, shown := lf.Replace(c.Find), printable.Short(c.Find, maxQuoted)
 		before, after, ok := strings.Cut(n.Body[s.Start:s.End], find)
 		switch {
 		case !ok:
@@ -164,7 +164,7 @@ func (e *Editor) FindReplace(ctx context.Context, c Change) (*vault.Note, error)
 			return sequent.Errorf(CodeAmbiguous, "find", "give more of the text around it, or the section that it is in",
 				"%s has the text %q several times", n.URI, shown)
 		}
-		n.Body = n.Body[:s.Start] + before + withBreaks(c.Content, n.LineBreak()) + after + n.Body[s.End:]
+		n.Body = n.Body[:s.Start] + before + lf.Replace(c.Content) + after + n.Body[s.End:]
 		if !linked(n) {
 			return linkRequired("the note after the change")
 		}
@@ -271,17 +271,15 @@ func fewLinks(n *vault.Note) error {
 }
 
 // join puts a text between two parts of a note, with an empty line on each side.
-func join(before, text, after, br string) string {
+func join(before, text, after string) string {
 	if before = strings.TrimRight(before, "\r\n"); before != "" {
-		before += br + br
+		before += "\n\n"
 	}
 	if after = strings.TrimLeft(after, "\r\n"); after != "" {
-		after = br + after
+		after = "\n" + after
 	}
-	return before + withBreaks(strings.Trim(text, "\r\n"), br) + br + after
+	return before + strings.Trim(lf.Replace(text), "\n") + "\n" + after
 }
 
-// withBreaks returns a text with the line breaks of a note.
-func withBreaks(text, br string) string {
-	return strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\n", cmp.Or(br, "\n"))
-}
+// lf gives a caller's text the line breaks of notes.
+var lf = strings.NewReplacer("\r\n", "\n")

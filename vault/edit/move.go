@@ -128,14 +128,12 @@ func (mv move) apply(n *vault.Note) (links int, err error) {
 	body, links := mv.replace(n.Body, wikilink.Parse([]byte(n.Body)))
 	front, more := mv.replace(n.Front.Text(), wikilink.InText(n.Front.Text()))
 	if more > 0 && n.Front.Err() == nil {
-		next := vault.ParseNote(n.URI, []byte(strings.Replace(string(n.Bytes()), n.Front.Text(), front, 1)))
-		if err := next.Front.Err(); err != nil || len(next.Front.Keys()) != len(n.Front.Keys()) {
+		if err := n.Front.SetText(front); err != nil {
 			return 0, &sequent.Error{
 				Code: vault.CodeFrontMatter, Err: err,
 				Msg: fmt.Sprintf("the links in the front matter of %s cannot be changed", n.URI), Fix: "change them in an editor",
 			}
 		}
-		n.Front = next.Front
 		links += more
 	}
 	n.Body = body

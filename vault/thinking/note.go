@@ -149,7 +149,7 @@ func shorten(n *vault.Note, s *sequent.Session, limit int) error {
 		t, ok := s.At(sec.Seq)
 		asWritten := ok && slices.Equal(strings.Fields(n.Body[sec.Start:sec.End]), strings.Fields(Text(s, t)))
 		if sec.Start < kept && asWritten {
-			b.WriteString(strings.TrimSuffix(n.Body[done:sec.Start], n.LineBreak()))
+			b.WriteString(strings.TrimSuffix(n.Body[done:sec.Start], "\n"))
 			done, omitted = sec.End, sec.Seq
 		}
 	}
