@@ -75,8 +75,8 @@ func textOf(raw []byte) string {
 }
 
 // decode decodes an object into a struct, which must be zero. Of a name that occurs twice the
-// last value counts.
-func (p *plan) decode(object []byte, in reflect.Value) (unknown []string, err *ArgumentError) {
+// last value counts. A property that is wrong leaves its field zero.
+func (p *plan) decode(object []byte, in reflect.Value) (unknown []string, faults []*ArgumentError) {
 	given := make([][2][]byte, len(p.fields)) // by name and by alias
 	for name, value := range jsonscan.Members(object) {
 		if n, ok := p.names[string(name)]; ok {
@@ -89,9 +89,9 @@ func (p *plan) decode(object []byte, in reflect.Value) (unknown []string, err *A
 			for i, f := range p.fields {
 				list[i] = f.name
 			}
-			return nil, &ArgumentError{
+			return nil, []*ArgumentError{{
 				Field: label, Value: "not an argument of this tool", Want: "left out; the arguments are " + strings.Join(list, ", "),
-			}
+			}}
 		}
 		if len(unknown) < maxUnknown && !slices.Contains(unknown, label) {
 			unknown = append(unknown, label)
@@ -100,10 +100,11 @@ func (p *plan) decode(object []byte, in reflect.Value) (unknown []string, err *A
 	for i := range p.fields {
 		f := &p.fields[i]
 		if err := f.decode(given[i][0], given[i][1], in); err != nil {
-			return nil, err
+			in.FieldByIndex(f.index).SetZero()
+			faults = append(faults, err)
 		}
 	}
-	return unknown, nil
+	return unknown, faults
 }
 
 func isNull(raw []byte) bool { return raw == nil || raw[0] == 'n' }
@@ -181,10 +182,13 @@ func (v *value) set(raw []byte, to reflect.Value) *ArgumentError {
 		return v.setArray(raw, to)
 	case reflect.Struct:
 		object, err := object(raw, true)
-		if err == nil {
-			_, err = v.object.decode(object, to)
+		if err != nil {
+			return err
 		}
-		return err
+		if _, faults := v.object.decode(object, to); len(faults) > 0 {
+			return faults[0]
+		}
+		return nil
 	}
 	if !ok {
 		return &ArgumentError{Value: quoted(raw, maxQuoted), Want: want}

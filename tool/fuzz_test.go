@@ -39,10 +39,14 @@ func FuzzDecode(f *testing.F) {
 	}
 	v, _ := compile(json.RawMessage(fuzzSchema), reflect.TypeFor[fuzzInput](), "fuzz")
 	decode := func(args []byte, checked bool) (in fuzzInput, unknown []string, err *ArgumentError) {
-		if args, err = object(args, checked); err == nil {
-			unknown, err = v.object.decode(args, reflect.ValueOf(&in).Elem())
+		if args, err = object(args, checked); err != nil {
+			return in, nil, err
 		}
-		return in, unknown, err
+		unknown, faults := v.object.decode(args, reflect.ValueOf(&in).Elem())
+		if len(faults) > 0 {
+			return in, nil, faults[0]
+		}
+		return in, unknown, nil
 	}
 	f.Fuzz(func(t *testing.T, args []byte) {
 		before := bytes.Clone(args)

@@ -17,9 +17,8 @@ import (
 //
 //   - A plain field is a required property. With the tag `json:"name,omitzero"` it
 //     is an optional property, and zero if that is absent.
-//   - A pointer is an optional or nullable property, and nil if that is absent or
-//     null.
-//   - A slice is any of these, and nil if the property is absent or null.
+//   - A pointer is any of these, and nil if the property is absent or null.
+//   - So is a slice.
 //
 // New panics if In and the schema differ in names, types or required properties,
 // or if the schema has a keyword that the decoder does not enforce.
@@ -54,16 +53,28 @@ func New[In any](
 	handle func(ctx context.Context, c Call, in In) (Reply, error),
 	reject func(*ArgumentError) (Reply, error),
 ) Tool {
+	return NewTolerant(s, func(ctx context.Context, c Call, in In, faults []*ArgumentError) (Reply, error) {
+		if len(faults) > 0 {
+			return reject(faults[0])
+		}
+		return handle(ctx, c, in)
+	})
+}
+
+// NewTolerant is New for a tool that answers calls whose arguments do not fit the schema
+// with what can be decoded of them. Faults are in the order of the schema; the fields of
+// these arguments are zero. A required argument may have a pointer, which tells whether it
+// was given.
+func NewTolerant[In any](s Spec, handle func(ctx context.Context, c Call, in In, faults []*ArgumentError) (Reply, error)) Tool {
 	v, _ := compile(s.InputSchema, reflect.TypeFor[In](), path(s.Name))
 	return Tool{Spec: s, Call: func(ctx context.Context, c Call) (Reply, error) {
 		var in In
 		args, err := object(c.Args, c.Checked)
-		if err == nil {
-			c.Unknown, err = v.object.decode(args, reflect.ValueOf(&in).Elem())
-		}
 		if err != nil {
-			return reject(err)
+			return handle(ctx, c, in, []*ArgumentError{err})
 		}
-		return handle(ctx, c, in)
+		var faults []*ArgumentError
+		c.Unknown, faults = v.object.decode(args, reflect.ValueOf(&in).Elem())
+		return handle(ctx, c, in, faults)
 	}}
 }

@@ -273,8 +273,8 @@ func (f *field) compile(raw json.RawMessage, sf reflect.StructField, at path) {
 	zero := strings.HasSuffix(sf.Tag.Get("json"), ",omitzero")
 	switch {
 	case f.kind == reflect.Slice && !pointer:
-	case pointer && (!absent || zero || f.kind == reflect.Slice):
-		at.fail("it is a pointer, so it must be optional or nullable, without omitzero, and not an array")
+	case pointer && (zero || f.kind == reflect.Slice):
+		at.fail("it is a pointer, so it must be without omitzero, and not an array")
 	case !pointer && absent != zero:
 		at.fail("it is not a pointer, so it must be either required or tagged omitzero")
 	}

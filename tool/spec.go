@@ -13,32 +13,26 @@ import (
 //
 // Parse panics if a file is invalid, because both are embedded in the program.
 func Parse(spec, description []byte) Spec {
-	var file struct {
-		Name         string          `json:"name"`
-		Title        string          `json:"title"`
-		Description  string          `json:"description"`
-		InputSchema  json.RawMessage `json:"inputSchema"`
-		OutputSchema json.RawMessage `json:"outputSchema"`
-		Annotations  Annotations     `json:"annotations"`
+	var s Spec
+	d := json.NewDecoder(bytes.NewReader(spec))
+	d.DisallowUnknownFields()
+	err := d.Decode(&s)
+	if err == nil && d.More() {
+		err = fmt.Errorf("something follows the JSON value at byte %d", d.InputOffset())
 	}
-	if err := unmarshalStrict(spec, &file); err != nil {
+	if err != nil {
 		panic(fmt.Sprintf("tool: cannot read the spec: %v", err))
 	}
-	if file.Name == "" || len(file.InputSchema) == 0 {
+	if s.Name == "" || len(s.InputSchema) == 0 {
 		panic("tool: a spec must have a name and an inputSchema")
 	}
 	text := strings.TrimSpace(string(description))
-	if (file.Description == "") == (text == "") {
-		panic("tool: " + file.Name + " must have one description: in its spec or in a separate file")
+	if (s.Description == "") == (text == "") {
+		panic("tool: " + s.Name + " must have one description: in its spec or in a separate file")
 	}
-	return Spec{
-		Name:         file.Name,
-		Title:        file.Title,
-		Description:  file.Description + text, // one of them is empty
-		InputSchema:  compact(file.InputSchema),
-		OutputSchema: compact(file.OutputSchema),
-		Annotations:  file.Annotations,
-	}
+	s.Description += text // one of them is empty
+	s.InputSchema, s.OutputSchema = compact(s.InputSchema), compact(s.OutputSchema)
+	return s
 }
 
 // compact removes the white space between tokens. It changes no other byte.
@@ -51,17 +45,4 @@ func compact(raw json.RawMessage) json.RawMessage {
 		panic(fmt.Sprintf("tool: %v", err)) // raw came out of a decoder
 	}
 	return b.Bytes()
-}
-
-// unmarshalStrict is json.Unmarshal that refuses members without a field in v.
-func unmarshalStrict(data []byte, v any) error {
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.DisallowUnknownFields()
-	if err := d.Decode(v); err != nil {
-		return err
-	}
-	if d.More() {
-		return fmt.Errorf("something follows the JSON value at byte %d", d.InputOffset())
-	}
-	return nil
 }

@@ -72,6 +72,9 @@ func TestNewPanicsOnDisagreement(t *testing.T) {
 		strPointer struct {
 			A *string `json:"a"`
 		}
+		strPointerZero struct {
+			A *string `json:"a,omitzero"`
+		}
 		float struct {
 			A float64 `json:"a"`
 		}
@@ -111,7 +114,7 @@ func TestNewPanicsOnDisagreement(t *testing.T) {
 
 		{object(`"a":{"type":"string"}`, ""), build[str], "is not a pointer"},
 		{object(`"a":{"type":"string"}`, required), build[strZero], "is not a pointer"},
-		{object(`"a":{"type":"string"}`, required), build[strPointer], "is a pointer"},
+		{object(`"a":{"type":"string"}`, ""), build[strPointerZero], "is a pointer"},
 		{object(`"a":{"type":["string","null"]}`, required), build[str], "is not a pointer"},
 		{object(`"a":{"type":"string"}`, required), build[embeddingPointer], "exported"},
 		{object(`"a":{"type":"integer"}`, required), build[str], "published as integer"},

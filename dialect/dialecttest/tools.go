@@ -14,32 +14,19 @@ import (
 )
 
 // ToolsJSON returns the tools of a dialect in the form of tools/list, for golden files
-// and for counting their tokens.
+// and for counting their tokens. Members are sorted, but for those of schemas.
 func ToolsJSON(d dialect.Dialect) []byte {
-	type annotations struct {
-		Destructive bool `json:"destructiveHint"`
-		Idempotent  bool `json:"idempotentHint"`
-		OpenWorld   bool `json:"openWorldHint"`
-		ReadOnly    bool `json:"readOnlyHint"`
-	}
-	type published struct {
-		Annotations  annotations     `json:"annotations"`
-		Description  string          `json:"description"`
-		InputSchema  json.RawMessage `json:"inputSchema"`
-		Name         string          `json:"name"`
-		OutputSchema json.RawMessage `json:"outputSchema,omitempty"`
-		Title        string          `json:"title,omitempty"`
-	}
-	list := make([]published, len(d.Tools))
-	for i, t := range d.Tools {
-		list[i] = published{
-			Annotations: annotations{
-				Destructive: t.Annotations.Destructive, Idempotent: t.Annotations.Idempotent,
-				OpenWorld: t.Annotations.OpenWorld, ReadOnly: t.Annotations.ReadOnly,
-			},
-			Description: t.Description, InputSchema: t.InputSchema,
-			Name: t.Name, OutputSchema: t.OutputSchema, Title: t.Title,
+	list := make([]map[string]json.RawMessage, len(d.Tools))
+	sorted := func(value, to any) {
+		if err := json.Unmarshal(tool.JSONReply(value).JSON, to); err != nil {
+			panic(err) // a published tool is JSON
 		}
+	}
+	for i, t := range d.Tools {
+		sorted(t.Spec, &list[i])
+		var hints map[string]bool
+		sorted(t.Annotations, &hints)
+		list[i]["annotations"] = tool.JSONReply(hints).JSON
 	}
 	return tool.JSONReply(list).JSON
 }

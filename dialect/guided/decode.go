@@ -1,11 +1,7 @@
 package guided
 
 import (
-	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -33,81 +29,25 @@ func (in given) plain() bool {
 
 func said(b *bool) bool { return b != nil && *b }
 
-// A decoder decodes arguments one by one, so that one at fault does not cost the others.
-type decoder struct {
-	tool     tool.Tool // all arguments are optional; it stores them in the context's given
-	required []string
-}
-
-type givenKey struct{}
-
-func newDecoder(spec tool.Spec) decoder {
-	var schema struct {
-		Type       json.RawMessage `json:"type"`
-		Properties json.RawMessage `json:"properties"`
-		Required   []string        `json:"required,omitempty"`
-	}
-	if err := json.Unmarshal(spec.InputSchema, &schema); err != nil {
-		panic("guided: " + err.Error())
-	}
-	required := schema.Required
-	schema.Required = nil
-	spec.InputSchema = tool.JSONReply(schema).JSON
-	store := func(ctx context.Context, _ tool.Call, in given) (tool.Reply, error) {
-		*ctx.Value(givenKey{}).(*given) = in
-		return tool.Reply{}, nil
-	}
-	return decoder{tool.New(spec, store, func(err *tool.ArgumentError) (tool.Reply, error) { return tool.Reply{}, err }), required}
-}
-
-// decode returns the valid arguments of a call, and what is wrong with the others: the
-// first that does not fit the schema, and all that are missing.
-func (d decoder) decode(ctx context.Context, c tool.Call) (in given, words string) {
-	var members map[string]json.RawMessage
-	if object, err := tool.Object(c.Args); err == nil {
-		_ = json.Unmarshal(object, &members) // the tool says what is wrong
-	}
-	missing := d.missing(members)
-	var faults []string
-	ctx = context.WithValue(ctx, givenKey{}, &in)
-	for {
-		_, err := d.tool.Call(ctx, c)
-		e, ok := errors.AsType[*tool.ArgumentError](err)
-		if !ok {
-			break
+// described returns what is wrong with arguments: the first that does not fit the schema,
+// and all that are missing.
+func described(faults []*tool.ArgumentError) string {
+	var all, missing []string
+	for _, f := range faults {
+		if f.Missing {
+			missing = append(missing, f.Field)
+		} else if len(all) == 0 {
+			all = append(all, f.Error())
 		}
-		if len(faults) == 0 {
-			faults = append(faults, e.Error())
-		}
-		if _, there := members[e.Field]; !there {
-			return in, faults[0] // it is not about one argument
-		}
-		delete(members, e.Field)
-		c.Args = tool.JSONReply(members).JSON
-	}
-	if in.Branch != nil && *in.Branch == "" {
-		in.Branch = nil
 	}
 	switch len(missing) {
 	case 0:
 	case 1:
-		faults = append(faults, missing[0]+" is missing")
+		all = append(all, missing[0]+" is missing")
 	default:
-		faults = append(faults, strings.Join(missing, ", ")+" are missing")
+		all = append(all, strings.Join(missing, ", ")+" are missing")
 	}
-	return in, strings.Join(faults, "; ")
-}
-
-// missing returns the required arguments that a call lacks.
-func (d decoder) missing(members map[string]json.RawMessage) (names []string) {
-	nullable := []string{"branchFromThought", "branchId"}
-	for _, name := range d.required {
-		raw, there := members[name]
-		if !there || string(raw) == "null" && !slices.Contains(nullable, name) {
-			names = append(names, name)
-		}
-	}
-	return names
+	return strings.Join(all, "; ")
 }
 
 // check returns the first rule that arguments break, all of which fit the schema. No

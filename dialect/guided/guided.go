@@ -41,7 +41,6 @@ type server struct {
 	scopes   *dialect.Scopes
 	newID    func() (sequent.ID, error)
 	logger   *slog.Logger
-	decoder  decoder
 	refusals refusals
 	empty    *sequent.Session // for calls that begin a session
 }
@@ -51,14 +50,12 @@ func New(cfg Config) dialect.Dialect {
 	if cfg.Engine == nil {
 		panic("guided: Config needs an Engine")
 	}
-	spec := tool.Parse(specJSON, specText)
 	d := &server{
-		engine:  cfg.Engine,
-		scopes:  dialect.NewScopes(cfg.Engine, name),
-		newID:   dialect.ShortIDs(cfg.Rand),
-		logger:  cfg.Logger,
-		decoder: newDecoder(spec),
-		empty:   emptySession(),
+		engine: cfg.Engine,
+		scopes: dialect.NewScopes(cfg.Engine, name),
+		newID:  dialect.ShortIDs(cfg.Rand),
+		logger: cfg.Logger,
+		empty:  emptySession(),
 	}
 	if d.logger == nil {
 		d.logger = slog.New(slog.DiscardHandler)
@@ -66,7 +63,7 @@ func New(cfg Config) dialect.Dialect {
 	return dialect.Dialect{
 		Name:    name,
 		Summary: "every reply says whether to go on, why, and with which arguments",
-		Tools:   []tool.Tool{{Spec: spec, Call: d.call}},
+		Tools:   []tool.Tool{tool.NewTolerant(tool.Parse(specJSON, specText), d.call)},
 		Prompts: []dialect.Prompt{prompt},
 	}
 }
@@ -81,10 +78,12 @@ func emptySession() *sequent.Session {
 }
 
 // call answers a call. Every reply follows the contract, also after an error.
-func (d *server) call(ctx context.Context, c tool.Call) (tool.Reply, error) {
+func (d *server) call(ctx context.Context, c tool.Call, in given, faults []*tool.ArgumentError) (tool.Reply, error) {
 	limits := d.engine.Limits()
-	in, words := d.decoder.decode(ctx, c)
-	reason := validationError
+	if in.Branch != nil && *in.Branch == "" {
+		in.Branch = nil
+	}
+	reason, words := validationError, described(faults)
 	if words == "" {
 		reason, words = in.check(limits)
 	}
