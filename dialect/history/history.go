@@ -10,7 +10,6 @@
 package history
 
 import (
-	"cmp"
 	"context"
 	_ "embed" // for the contract
 	"io"
@@ -58,8 +57,7 @@ func New(cfg Config) dialect.Dialect {
 	if cfg.Engine == nil {
 		panic("history: Config needs an Engine")
 	}
-	r := newRecorder(cfg)
-	r.limit = cmp.Or(cfg.ReplyLimit, defaultReplyLimit)
+	r := newRecorder(cfg, defaultReplyLimit)
 	think := func(ctx context.Context, c tool.Call, in Input) (tool.Reply, error) {
 		return r.reply(ctx, cfg.Engine.Owned(c.Caller.Owner), in)
 	}

@@ -31,11 +31,7 @@ func Native(cfg Config) dialect.Dialect {
 	if cfg.Engine == nil {
 		panic("history: Config needs an Engine")
 	}
-	n := &native{engine: cfg.Engine, recorder: newRecorder(cfg)}
-	n.recorder.limit = cfg.ReplyLimit
-	if cfg.ReplyLimit == 0 {
-		n.recorder.limit = nativeReplyLimit
-	}
+	n := &native{engine: cfg.Engine, recorder: newRecorder(cfg, nativeReplyLimit)}
 	return dialect.Dialect{
 		Name:    "native",
 		Summary: "the tools of history for libraries in other languages",
@@ -49,10 +45,12 @@ func Native(cfg Config) dialect.Dialect {
 	}
 }
 
-// nativeReply returns a reply for a program, without the same JSON as a text.
+// structured is the text of replies for a program, instead of the same JSON.
+const structured = "The reply is the structured content."
+
 func nativeReply(v any) tool.Reply {
 	r := tool.JSONReply(v)
-	r.Text = "The reply is the structured content."
+	r.Text = structured
 	return r
 }
 
@@ -115,8 +113,8 @@ func (n *native) think(ctx context.Context, c tool.Call, in nativeInput) (tool.R
 	if err != nil {
 		return table.Reply(err)
 	}
-	reply := nativeReply(in.output(s.Upto(seq), n.recorder.window, n.recorder.limit))
-	reply.Beside = brief.Beside(s)
+	reply := in.output(s.Upto(seq), n.recorder.Window).reply(n.recorder.ReplyLimit)
+	reply.Text, reply.Beside = structured, brief.Beside(s)
 	return reply, nil
 }
 

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"io"
 	"time"
 
 	"github.com/sequent-dev/sequent"
@@ -22,18 +21,14 @@ const ours = "history"
 
 // A recorder records calls in sessions.
 type recorder struct {
-	pinned sequent.ID
-	ttl    time.Duration // negative means no limit
-	window int
-	limit  int // maximum bytes of a reply; not positive means none
-	rand   io.Reader
+	Config
 	beside func(context.Context, *sequent.Change) error // nil does nothing
 }
 
-func newRecorder(cfg Config) *recorder {
-	return &recorder{
-		pinned: cfg.SessionID, ttl: cmp.Or(cfg.TTL, defaultTTL), window: cfg.Window, rand: cfg.Rand,
-	}
+// newRecorder returns a recorder with the defaults of a Config.
+func newRecorder(cfg Config, replyLimit int) *recorder {
+	cfg.TTL, cfg.ReplyLimit = cmp.Or(cfg.TTL, defaultTTL), cmp.Or(cfg.ReplyLimit, replyLimit)
+	return &recorder{Config: cfg}
 }
 
 // reply answers a call in JSON.
@@ -42,17 +37,9 @@ func (r *recorder) reply(ctx context.Context, e *sequent.Engine, in Input) (tool
 	if err != nil {
 		return table.Reply(err)
 	}
-	reply := tool.JSONReply(in.output(s, r.window, r.limit))
+	reply := in.output(s, r.Window).reply(r.ReplyLimit)
 	reply.Beside = brief.Beside(s)
 	return reply, nil
-}
-
-func (r *recorder) think(ctx context.Context, e *sequent.Engine, in Input) (Output, error) {
-	s, err := r.record(ctx, e, in)
-	if err != nil {
-		return Output{}, err
-	}
-	return in.output(s, r.window, r.limit), nil
 }
 
 // record checks the call and records it in its session.
@@ -62,10 +49,10 @@ func (r *recorder) record(ctx context.Context, e *sequent.Engine, in Input) (*se
 	}
 	change := r.change(ctx, e.Now(), "", in.draft())
 	switch {
-	case r.pinned != "" && in.ClearSession:
-		return renew(ctx, e, r.pinned, change)
-	case r.pinned != "":
-		return e.Ensure(ctx, r.pinned, change)
+	case r.SessionID != "" && in.ClearSession:
+		return renew(ctx, e, r.SessionID, change)
+	case r.SessionID != "":
+		return e.Ensure(ctx, r.SessionID, change)
 	case in.SessionID == "":
 		return r.begin(ctx, e, change)
 	case in.ClearSession:
@@ -95,8 +82,8 @@ func (r *recorder) change(ctx context.Context, now time.Time, scope string, d se
 			}
 		}
 		lifetime, expiry := "kept", time.Time{}
-		if r.ttl >= 0 {
-			lifetime, expiry = r.ttl.String(), now.Add(r.ttl)
+		if r.TTL >= 0 {
+			lifetime, expiry = r.TTL.String(), now.Add(r.TTL)
 		}
 		switch {
 		case before.Version() > 0 && before.Label(ours) == "":
@@ -113,7 +100,7 @@ func isOurs(h sequent.Header) bool { return h.Labels[ours] != "" }
 
 // begin records the call in a new session with a new id.
 func (r *recorder) begin(ctx context.Context, e *sequent.Engine, change func(*sequent.Change) error) (*sequent.Session, error) {
-	return dialect.Begin(ctx, e, dialect.UUIDs(r.rand, e.Now), change)
+	return dialect.Begin(ctx, e, dialect.UUIDs(r.Rand, e.Now), change)
 }
 
 // replace records the call in a new session with a new id, and then removes the old

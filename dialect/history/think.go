@@ -94,8 +94,8 @@ func (in Input) draft() sequent.Draft {
 }
 
 // output returns the reply to a call that is the last thought of s, with the last window
-// thoughts, or all if window is 0, and of these the newest that fit in limit bytes.
-func (in Input) output(s *sequent.Session, window, limit int) Output {
+// thoughts, or all if window is 0.
+func (in Input) output(s *sequent.Session, window int) Output {
 	out := Output{
 		SessionID:     s.ID(),
 		ThoughtNumber: in.ThoughtNumber, TotalThoughts: in.TotalThoughts, NextThoughtNeeded: in.NextThoughtNeeded,
@@ -112,9 +112,6 @@ func (in Input) output(s *sequent.Session, window, limit int) Output {
 		out.Summary = fmt.Sprintf("Thinking complete: %s, %s.",
 			printable.Count(s.Len(), "thought", "thoughts"), printable.Count(len(out.Branches), "branch", "branches"))
 	}
-	if limit > 0 {
-		out.shorten(limit)
-	}
 	return out
 }
 
@@ -126,33 +123,32 @@ func isRevision(t sequent.Thought) *bool {
 	return nil
 }
 
-// shorten removes the oldest thoughts so that the reply has at most limit bytes of
-// JSON, or one thought.
-func (out *Output) shorten(limit int) {
-	const escaped, entrySize, replySize = 6, 68, 512 // bytes of JSON: of a byte of text, an entry and a reply without texts, at most
-	most := replySize + escaped*(len(out.SessionID)+len(out.Summary))
+// reply returns the output in JSON. If that has more than limit bytes, and limit is
+// positive, it has the newest thoughts that fit, at least one.
+func (out Output) reply(limit int) tool.Reply {
+	texts := 0
 	for _, e := range out.ThoughtHistory {
-		most += escaped*len(e.Thought) + entrySize
+		texts += len(e.Thought)
 	}
-	for _, name := range out.Branches {
-		most += escaped*len(name) + len(`"",`)
+	if limit <= 0 || texts <= limit { // otherwise do not even encode it
+		if r := tool.JSONReply(out); limit <= 0 || len(r.JSON) <= limit {
+			return r
+		}
 	}
-	if most <= limit {
-		return
-	}
-	rest := *out
-	rest.ThoughtHistory, rest.HistoryFrom = []Entry{}, out.ThoughtHistoryLength
-	room := limit - len(tool.JSONReply(rest).JSON)
-	first := len(out.ThoughtHistory)
+	all := out.ThoughtHistory
+	out.ThoughtHistory, out.HistoryFrom = []Entry{}, out.ThoughtHistoryLength
+	room := limit - len(tool.JSONReply(out).JSON)
+	first := len(all)
 	for first > 0 {
-		room -= len(tool.JSONReply(out.ThoughtHistory[first-1]).JSON) + len(",")
-		if room < 0 && first < len(out.ThoughtHistory) {
+		room -= len(tool.JSONReply(all[first-1]).JSON) + len(",")
+		if room < 0 && first < len(all) {
 			break
 		}
 		first--
 	}
+	out.ThoughtHistory, out.HistoryFrom = all[first:], 0
 	if first > 0 {
-		out.ThoughtHistory = out.ThoughtHistory[first:]
 		out.HistoryFrom = out.ThoughtHistoryLength - len(out.ThoughtHistory) + 1
 	}
+	return tool.JSONReply(out)
 }

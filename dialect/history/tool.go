@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"iter"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/sequent-dev/sequent"
@@ -43,21 +43,21 @@ type Tool struct {
 	recorder *recorder
 	engine   *sequent.Engine
 	tool     tool.Tool
-	sweeper  *sweeper // nil if the engine is not the tool's own
+	own      bool         // only the tool has the engine
+	swept    atomic.Int64 // when expired sessions were deleted last, in nanoseconds since 1970
 }
 
 // NewTool returns a tool.
 func NewTool(cfg ToolConfig) *Tool {
-	t := &Tool{engine: cfg.Engine, recorder: newRecorder(Config{
+	t := &Tool{engine: cfg.Engine, own: cfg.Engine == nil, recorder: newRecorder(Config{
 		SessionID: cfg.SessionID, TTL: cfg.TTL, Window: cfg.Window, Rand: cfg.Rand,
-	})}
+	}, -1)}
 	t.recorder.beside = cfg.Beside
-	if t.engine == nil {
+	if t.own {
 		t.engine = sequent.New(sequent.Config{})
-		t.sweeper = &sweeper{engine: t.engine, every: t.recorder.ttl}
 	}
 	t.tool = tool.New(spec(), func(ctx context.Context, _ tool.Call, in Input) (tool.Reply, error) {
-		t.sweeper.sweep(ctx)
+		t.sweep(ctx)
 		return t.recorder.reply(ctx, t.engine, in)
 	}, dialect.Reject)
 	t.Function = t.tool.Function(tool.Caller{})
@@ -74,8 +74,12 @@ func (t *Tool) OutputSchema() json.RawMessage { return t.tool.OutputSchema }
 // correct, or after which the call can be repeated, is a [*sequent.Error]. After any
 // error nothing has changed.
 func (t *Tool) Think(ctx context.Context, in Input) (Output, error) {
-	t.sweeper.sweep(ctx)
-	return t.recorder.think(ctx, t.engine, in)
+	t.sweep(ctx)
+	s, err := t.recorder.record(ctx, t.engine, in)
+	if err != nil {
+		return Output{}, err
+	}
+	return in.output(s, t.recorder.Window), nil
 }
 
 // Session returns a session of the tool: one that a tool or the dialect began with the
@@ -148,31 +152,17 @@ func (t *Tool) ids(ctx context.Context) iter.Seq2[sequent.ID, error] {
 }
 
 func (t *Tool) owns(h sequent.Header) bool {
-	return isOurs(h) || h.ID == t.recorder.pinned
+	return isOurs(h) || h.ID == t.recorder.SessionID
 }
 
-// A sweeper deletes expired sessions of an engine that only the tool has.
-type sweeper struct {
-	engine *sequent.Engine
-	every  time.Duration
-
-	mu   sync.Mutex // guards last
-	last time.Time
-}
-
-// sweep deletes expired sessions periodically. It ignores errors and tries again.
-func (s *sweeper) sweep(ctx context.Context) {
-	if s == nil || s.every < 0 {
+// sweep deletes expired sessions from time to time, of an engine that only the tool has. It
+// ignores errors and tries again: expired sessions are invisible anyway.
+func (t *Tool) sweep(ctx context.Context) {
+	if !t.own || t.recorder.TTL < 0 {
 		return
 	}
-	now := s.engine.Now()
-	s.mu.Lock()
-	due := now.Sub(s.last) >= s.every
-	if due {
-		s.last = now
-	}
-	s.mu.Unlock()
-	if due {
-		_, _ = s.engine.Sweep(ctx, sequent.SweepQuery{AllOwners: true, Expired: s.engine.Now()}) // expired sessions are invisible anyway
+	now, last := t.engine.Now(), t.swept.Load()
+	if now.UnixNano()-last >= int64(t.recorder.TTL) && t.swept.CompareAndSwap(last, now.UnixNano()) {
+		_, _ = t.engine.Sweep(ctx, sequent.SweepQuery{AllOwners: true, Expired: now})
 	}
 }
