@@ -24,7 +24,7 @@ func checkConcurrent(t *testing.T, cfg Config) {
 				for step := range steps {
 					text := fmt.Sprintf("scope%d caller%d step%d.", scope, caller, step)
 					args := cfg.Call(Step{Number: step + 2, Total: 99, Text: text})
-					a := w.do(t, "", args, fmt.Sprintf("scope%d", scope))
+					a := w.do(t, args, fmt.Sprintf("scope%d", scope))
 					mu.Lock()
 					answers[text] = a
 					mu.Unlock()

@@ -2,19 +2,24 @@ package dialecttest
 
 import (
 	"bytes"
+	"context"
+	"encoding/json"
 	"flag"
 	"io"
 	"log/slog"
 	"math/rand/v2"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/dialect"
+	"github.com/sequent-dev/sequent/tool"
 )
 
 var update = flag.Bool("update", false, "rewrite transcripts and golden files")
@@ -107,14 +112,15 @@ type world struct {
 	dialect dialect.Dialect
 	dir     string
 	clock   clock
-	rand    lockedReader
-	stderr  lockedBuffer
+	rand    locked
+	stderr  locked
+	schemas map[string]*jsonschema.Resolved // of replies, by tool
 }
 
 func newWorld(t testing.TB, cfg Config, store sequent.Store) *world {
 	t.Helper()
-	w := &world{cfg: cfg, store: store, dir: t.TempDir()}
-	w.clock.now = time.Date(2026, time.March, 14, 15, 9, 26, 0, time.UTC)
+	w := &world{cfg: cfg, store: store, dir: t.TempDir(), schemas: make(map[string]*jsonschema.Resolved)}
+	w.clock.pass(time.Duration(time.Date(2026, time.March, 14, 15, 9, 26, 0, time.UTC).UnixNano()))
 	w.rand.r = rand.NewChaCha8([32]byte{})
 	w.restart(t)
 	return w
@@ -133,50 +139,84 @@ func (w *world) restart(t testing.TB) {
 }
 
 // A clock is advanced by the test.
-type clock struct {
-	mu  sync.Mutex // guards now
-	now time.Time
-}
+type clock struct{ nano atomic.Int64 } // since 1970
 
-func (c *clock) read() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.now
-}
+func (c *clock) read() time.Time      { return time.Unix(0, c.nano.Load()).UTC() }
+func (c *clock) pass(d time.Duration) { c.nano.Add(int64(d)) }
 
-func (c *clock) pass(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.now = c.now.Add(d)
-}
-
-type lockedReader struct {
-	mu sync.Mutex // guards r
+// A locked is a reader and a writer for several goroutines.
+type locked struct {
+	mu sync.Mutex // guards the fields below
 	r  io.Reader
+	b  bytes.Buffer
 }
 
-func (l *lockedReader) Read(p []byte) (int, error) {
+func (l *locked) Read(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.r.Read(p)
 }
 
-type lockedBuffer struct {
-	mu sync.Mutex // guards b
-	b  bytes.Buffer
-}
-
-func (l *lockedBuffer) Write(p []byte) (int, error) {
+func (l *locked) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.b.Write(p)
 }
 
 // take returns what was written since it was last called.
-func (l *lockedBuffer) take() string {
+func (l *locked) take() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	s := l.b.String()
 	l.b.Reset()
 	return s
+}
+
+// call calls a tool, the first one if name is empty. It fails the test if a refusal changes
+// the store, or if the reply is not as published.
+func (w *world) call(ctx context.Context, t testing.TB, name, args string, c tool.Caller) (tool.Reply, error) {
+	t.Helper()
+	tl := w.tool(t, name)
+	before := dump(t, w.store)
+	reply, err := tl.Call(ctx, tool.Call{Args: json.RawMessage(args), Caller: c})
+	refused := err != nil || reply.Failed
+	if after := dump(t, w.store); refused && after != before {
+		t.Errorf("a refused call has changed the store\ncall: %.300s\nbefore:\n%.1000s\nafter:\n%.1000s", args, before, after)
+	}
+	if !refused && tl.OutputSchema != nil {
+		w.validate(t, tl, reply.JSON)
+	}
+	return reply, err
+}
+
+func (w *world) tool(t testing.TB, name string) tool.Tool {
+	t.Helper()
+	for _, tl := range w.dialect.Tools {
+		if name == "" || tl.Name == name {
+			return tl
+		}
+	}
+	t.Fatalf("the dialect has no tool %s", name)
+	return tool.Tool{}
+}
+
+// validate compares structured content with the published schema.
+func (w *world) validate(t testing.TB, tl tool.Tool, content []byte) {
+	t.Helper()
+	schema := w.schemas[tl.Name]
+	var value any
+	err := json.Unmarshal(content, &value)
+	if err == nil && schema == nil {
+		var s jsonschema.Schema
+		if err = json.Unmarshal(tl.OutputSchema, &s); err == nil {
+			schema, err = s.Resolve(nil)
+		}
+		w.schemas[tl.Name] = schema
+	}
+	if err == nil {
+		err = schema.Validate(value)
+	}
+	if err != nil {
+		t.Errorf("the reply of %s is not as published: %v\n%.1000s", tl.Name, err, content)
+	}
 }

@@ -140,7 +140,7 @@ func checkUncertain(t *testing.T, cfg Config) {
 			w.restart(t)
 			w.store = store.Store
 			store.setUncertain(code)
-			a := w.do(t, "", cfg.Call(Step{Number: 1, Total: 9, Text: "a"}), "test")
+			a := w.do(t, cfg.Call(Step{Number: 1, Total: 9, Text: "a"}), "test")
 			store.set("", "")
 			words := a.words
 			if a.fault != nil {

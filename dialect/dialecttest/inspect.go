@@ -1,6 +1,7 @@
 package dialecttest
 
 import (
+	"cmp"
 	"fmt"
 	"io/fs"
 	"os"
@@ -32,12 +33,7 @@ func (r *run) inspect(t *testing.T, l line, f txtar.File) error {
 		}
 		got = strings.Join(names, "\n")
 	case "file":
-		root, err := os.OpenRoot(r.dir)
-		if err != nil {
-			return err
-		}
-		defer root.Close()
-		data, err := root.ReadFile(l.arg(0))
+		data, err := fs.ReadFile(os.DirFS(r.dir), l.arg(0))
 		if err != nil {
 			return err
 		}
@@ -59,16 +55,8 @@ func (r *run) inspect(t *testing.T, l line, f txtar.File) error {
 
 // list returns the paths of the files below a directory of the dialect's.
 func (r *run) list(dir string) ([]string, error) {
-	if dir == "" {
-		dir = "."
-	}
-	root, err := os.OpenRoot(r.dir)
-	if err != nil {
-		return nil, err
-	}
-	defer root.Close()
 	var names []string
-	err = fs.WalkDir(root.FS(), dir, func(name string, d fs.DirEntry, err error) error {
+	err := fs.WalkDir(os.DirFS(r.dir), cmp.Or(dir, "."), func(name string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return fmt.Errorf("listing %s: %w", name, err)
 		}

@@ -24,13 +24,10 @@ type answer struct {
 // details.
 func (w *world) try(t testing.TB, name, args string, scope string) answer {
 	t.Helper()
-	before := dump(t, w.store)
-	a := w.do(t, name, args, scope)
+	reply, err := w.call(t.Context(), t, name, args, tool.Caller{Scope: tool.Scope{Name: scope}})
+	a := answerOf(reply, err)
 	if !a.refused && a.fault == nil {
 		return a
-	}
-	if after := dump(t, w.store); after != before {
-		t.Errorf("a refused call has changed the store\ncall: %.300s\nbefore:\n%.1000s\nafter:\n%.1000s", args, before, after)
 	}
 	for _, leak := range []string{".go:", "goroutine", "runtime error", "*sequent.", "sequent.Error", "json:", "<nil>", "%!", secret} {
 		if strings.Contains(a.words, leak) {
@@ -40,19 +37,15 @@ func (w *world) try(t testing.TB, name, args string, scope string) answer {
 	return a
 }
 
-// do makes a call. An empty name means the first tool.
-func (w *world) do(t testing.TB, name, args, scope string) answer {
+// do makes a call of the first tool, beside which others are made.
+func (w *world) do(t testing.TB, args, scope string) answer {
 	t.Helper()
-	i := 0
-	if name != "" {
-		i = slices.IndexFunc(w.dialect.Tools, func(tl tool.Tool) bool { return tl.Name == name })
-	}
-	if i < 0 {
-		t.Fatalf("the dialect has no tool %s", name)
-	}
-	reply, err := w.dialect.Tools[i].Call(t.Context(), tool.Call{
+	return answerOf(w.tool(t, "").Call(t.Context(), tool.Call{
 		Args: json.RawMessage(args), Caller: tool.Caller{Scope: tool.Scope{Name: scope}},
-	})
+	}))
+}
+
+func answerOf(reply tool.Reply, err error) answer {
 	if p, ok := errors.AsType[*tool.ProtocolError](err); ok {
 		return answer{words: fmt.Sprintf("%d %s %s", p.Code, p.Message, p.Data), refused: true}
 	}

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"net/url"
 	"os"
-	"path"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -265,20 +265,7 @@ func (r *run) step(t *testing.T, f txtar.File) (result, error) {
 
 func (r *run) call(ctx context.Context, t *testing.T, name, args string, caller tool.Caller) (result, error) {
 	t.Helper()
-	i := 0
-	if name != "" {
-		i = slices.IndexFunc(r.dialect.Tools, func(tl tool.Tool) bool { return tl.Name == name })
-	}
-	if i < 0 {
-		return result{}, fmt.Errorf("the dialect has no tool %s", name)
-	}
-	before := dump(t, r.store)
-	reply, err := r.dialect.Tools[i].Call(ctx, tool.Call{Args: json.RawMessage(args), Caller: caller})
-	if err != nil || reply.Failed {
-		if after := dump(t, r.store); after != before {
-			t.Errorf("a refused call has changed the store\ncall: %s\nbefore:\n%s\nafter:\n%s", args, before, after)
-		}
-	}
+	reply, err := r.world.call(ctx, t, name, args, caller)
 	res := result{call: args}
 	add := func(name, s string) { res.sections = append(res.sections, txtar.File{Name: name, Data: section(s)}) }
 	switch p, protocol := errors.AsType[*tool.ProtocolError](err); {
@@ -379,18 +366,14 @@ func outcome(name, s string, err error) result {
 
 // put writes a file below the dialect's directory, with the time of the transcript.
 func (r *run) put(name, body string) error {
-	root, err := os.OpenRoot(r.dir)
-	if err != nil {
+	file := filepath.Join(r.dir, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return err
 	}
-	defer root.Close()
-	if err := root.MkdirAll(path.Dir(name), 0o700); err != nil {
+	if err := os.WriteFile(file, []byte(body+"\n"), 0o600); err != nil {
 		return err
 	}
-	if err := root.WriteFile(name, []byte(body+"\n"), 0o600); err != nil {
-		return err
-	}
-	return root.Chtimes(name, r.clock.read(), r.clock.read())
+	return os.Chtimes(file, r.clock.read(), r.clock.read())
 }
 
 // given records a session as another dialect would.

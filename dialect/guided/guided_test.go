@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"testing"
 
-	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/dialect"
 	"github.com/sequent-dev/sequent/dialect/dialecttest"
 	"github.com/sequent-dev/sequent/dialect/guided"
@@ -42,45 +41,4 @@ func TestDialect(t *testing.T) {
 		}
 		return c.String()
 	}})
-}
-
-// What is recorded is what the replies say was understood.
-func TestLog(t *testing.T) {
-	a := newAgent(t, sequent.Limits{})
-	from, branch := 1, "x"
-	for _, c := range []call{
-		{Thought: "first", Number: 0, Total: -1, Next: true},
-		{Thought: "more", Number: 2, Total: 1, More: true},
-		{Thought: "corrected", Number: 3, Total: 5, Next: true, Revision: true},
-		{Thought: "branched", Number: 2, Total: 5, From: &from, Branch: &branch},
-		{Thought: "the next session", Number: 1, Total: 1},
-	} {
-		if got, failed := a.call(t, "s", c.String()); failed {
-			t.Fatalf("%s: %s", c, got.Reason)
-		}
-	}
-	page, err := a.engine.Sessions(t.Context(), sequent.Query{ByCreated: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := []string{
-		`completed scope="guided/s" dialect="guided" title="the next session"
-1: 1/1 last "the next session"
-`,
-		`completed scope="guided/s" dialect="guided" title="first"
-1: 1/1 "first"
-2: 2/2 extend "more"
-3: 3/5 revision "corrected"
-4: 2/5 branch="x" from=1 last <1 "branched"
-`,
-	}
-	for i, h := range page.Headers {
-		s, err := a.engine.Session(t.Context(), h.ID)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := dialecttest.Log(s); i >= len(want) || got != want[i] {
-			t.Errorf("session %d of %d:\n%s\nwant:\n%s", i, len(page.Headers), got, want[min(i, len(want)-1)])
-		}
-	}
 }

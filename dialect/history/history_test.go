@@ -5,8 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/jsonschema-go/jsonschema"
-
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/dialect"
 	"github.com/sequent-dev/sequent/dialect/dialecttest"
@@ -35,44 +33,6 @@ func call(s dialecttest.Step) string {
 
 func TestDialect(t *testing.T) {
 	dialecttest.Run(t, dialecttest.Config{Build: build, Call: call})
-}
-
-// Replies are as published.
-func TestOutputSchema(t *testing.T) {
-	d := history.New(history.Config{Engine: sequent.New(sequent.Config{})})
-	var s jsonschema.Schema
-	if err := json.Unmarshal(d.Tools[0].OutputSchema, &s); err != nil {
-		t.Fatal(err)
-	}
-	schema, err := s.Resolve(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	session := ""
-	for _, step := range []dialecttest.Step{
-		{Number: 1, Total: 9, Text: "a"},
-		{Number: 7, Total: 2, Text: "", Branch: "x"},
-		{Number: 8, Total: 2, Text: "b", Branch: "y", From: 99},
-		{Number: 8, Total: 2, Text: "c", Last: true},
-	} {
-		step.Session = session
-		reply, err := d.Tools[0].Call(t.Context(), tool.Call{Args: json.RawMessage(call(step))})
-		if err != nil || reply.Failed {
-			t.Fatalf("%+v: %s, %v", step, reply.Text, err)
-		}
-		var instance any
-		var out history.Output
-		if err := json.Unmarshal(reply.JSON, &instance); err != nil {
-			t.Fatal(err)
-		}
-		if err := json.Unmarshal(reply.JSON, &out); err != nil {
-			t.Fatal(err)
-		}
-		if err := schema.Validate(instance); err != nil {
-			t.Errorf("%+v: %v\n%s", step, err, reply.JSON)
-		}
-		session = string(out.SessionID)
-	}
 }
 
 // A reply to a client is at most 1 MiB; a tool in the same process has no limit.

@@ -16,11 +16,17 @@ type batchArgs struct {
 	Session string      `json:"session_id,omitzero"`
 }
 
-// itemField returns the error of an item with the item in its field.
-func itemField(i int, err error) error {
+// atStep returns the error of a step with the step in its words.
+func atStep(i int, err error) error {
+	at := "steps[" + strconv.Itoa(i) + "]"
 	if e, ok := errors.AsType[*tool.ArgumentError](err); ok {
 		named := *e
-		named.Field = "steps[" + strconv.Itoa(i) + "]." + e.Field
+		named.Field = at + "." + e.Field
+		return &named
+	}
+	if said, ok := table.Refusal(err); ok {
+		named := *said.Cause
+		named.Msg = at + ": " + said.Message
 		return &named
 	}
 	return err
@@ -31,7 +37,7 @@ func (d *server) batch(ctx context.Context, c tool.Call, in batchArgs) (tool.Rep
 	id := step{Session: in.Session}.id()
 	for i, b := range in.Steps {
 		if err := b.in(in.Session).check(); err != nil {
-			return tool.Reply{}, itemField(i, err)
+			return tool.Reply{}, atStep(i, err)
 		}
 	}
 	turn, err := d.enter(ctx, c.Caller, id)
@@ -44,7 +50,7 @@ func (d *server) batch(ctx context.Context, c tool.Call, in batchArgs) (tool.Rep
 		for i, b := range in.Steps {
 			st := b.in(in.Session)
 			if err := add(c, st.draft()); err != nil {
-				return itemRefused(i, err)
+				return atStep(i, err)
 			}
 			s := c.Session()
 			replies[i] = plainReply{
@@ -62,15 +68,4 @@ func (d *server) batch(ctx context.Context, c tool.Call, in batchArgs) (tool.Rep
 	}{replies})
 	r.Beside = brief.Beside(s)
 	return r, nil
-}
-
-// itemRefused returns the error for which an item refuses a batch, with the item in its
-// message.
-func itemRefused(i int, err error) error {
-	if e, ok := errors.AsType[*sequent.Error](err); ok {
-		named := *e
-		named.Msg = "steps[" + strconv.Itoa(i) + "]: " + e.Msg
-		return &named
-	}
-	return err
 }

@@ -2,17 +2,12 @@ package status_test
 
 import (
 	"encoding/json"
-	"io"
 	"testing"
 
-	"github.com/google/jsonschema-go/jsonschema"
-
-	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/dialect"
 	"github.com/sequent-dev/sequent/dialect/dialecttest"
 	"github.com/sequent-dev/sequent/dialect/status"
 	"github.com/sequent-dev/sequent/dialect/status/statustest"
-	"github.com/sequent-dev/sequent/tool"
 )
 
 func build(_ testing.TB, env dialect.Env) dialect.Dialect {
@@ -80,45 +75,4 @@ func TestExternalKeepsTheRules(t *testing.T) {
 			return a.json()
 		},
 	})
-}
-
-// Replies of both tools match their output schemas.
-func TestOutputSchemas(t *testing.T) {
-	for i, first := range []args{
-		{Thought: "a", Number: 1, Total: 9, Next: true},
-		{Thought: "a", Number: 1, Total: 9, Next: true, UseLLM: new(false)},
-		{Thought: "a", Number: 1, Total: 9, Next: true, Model: "configured"},
-		{Thought: "a", Number: 1, Total: 9, Next: true, Model: "plain"},
-	} {
-		d := status.New(status.Config{Engine: sequent.New(sequent.Config{}), Model: statustest.Script{Out: io.Discard}})
-		tl := d.Tools[min(i, 1)]
-		var s jsonschema.Schema
-		if err := json.Unmarshal(tl.OutputSchema, &s); err != nil {
-			t.Fatal(err)
-		}
-		schema, err := s.Resolve(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, a := range []args{
-			first,
-			{Thought: "b", Number: 2, Total: 1, Session: "s", Branch: "x", From: 1, Next: true, Model: first.Model, UseLLM: first.UseLLM},
-			{Thought: "c", Number: 2, Total: 1, Session: "s", Revises: 2, Next: true, Model: first.Model, UseLLM: first.UseLLM},
-			{Thought: "d", Number: 2, Total: 1, Model: first.Model, UseLLM: first.UseLLM},
-		} {
-			reply, err := tl.Call(t.Context(), tool.Call{
-				Args: json.RawMessage(a.json()), Caller: tool.Caller{Scope: tool.Scope{Name: "test"}},
-			})
-			if err != nil {
-				t.Fatalf("%s: %v", a.json(), err)
-			}
-			var instance any
-			if err := json.Unmarshal(reply.JSON, &instance); err != nil {
-				t.Fatal(err)
-			}
-			if err := schema.Validate(instance); err != nil {
-				t.Errorf("%s: %v\n%s", a.json(), err, reply.JSON)
-			}
-		}
-	}
 }

@@ -32,7 +32,7 @@ var rules = []rule{
 	{"analysis", []string{".", "brief", "internal/findings", "internal/lazyregexp", "textsearch"}, "it compares sessions of any store, and knows no dialect"},
 	{"tool", []string{"internal/jsonscan", "internal/printable"}, "it depends on JSON, not on sessions"},
 	{"dialect", []string{".", "tool"}, "it has what all dialects are made of"},
-	{"dialect/dialecttest", []string{".", "dialect", "tool", "github.com/rogpeppe/go-internal/txtar"}, "it tests any dialect"},
+	{"dialect/dialecttest", []string{".", "dialect", "tool", "github.com/google/jsonschema-go/jsonschema", "github.com/rogpeppe/go-internal/txtar"}, "it tests any dialect"},
 	{"dialect/status/statustest", []string{"dialect/status"}, "it simulates a model"},
 	{"dialect/wiki", []string{".", "brief", "dialect", "tool", "internal/printable", "vault/..."}, "notes of a vault are its subject"},
 	{"dialect/*", []string{
