@@ -12,46 +12,37 @@ const (
 // A splitter separates the reasoning at the beginning of an answer from the answer.
 // The zero value is ready to use.
 type splitter struct {
-	state int
-	held  string // the end of the input, if it may begin a tag
+	begun  bool   // it is known whether there is reasoning
+	within bool   // inside the reasoning
+	trim   bool   // in the white space after the reasoning
+	held   string // the end of the input, if it may begin a tag
 }
-
-// The states of a splitter.
-const (
-	before = iota // the reasoning may still begin
-	within        // inside the reasoning
-	after         // in the white space after the reasoning
-	answer        // inside the answer
-)
 
 // add adds a piece and returns the text that it can already classify.
 func (s *splitter) add(piece string) (reasoning, text string) {
 	s.held += piece
-	if s.state == before {
+	if !s.begun {
 		rest := strings.TrimLeft(s.held, " \t\r\n")
-		switch {
-		case strings.HasPrefix(rest, thinkBegin):
-			s.state, s.held = within, rest[len(thinkBegin):]
-		case strings.HasPrefix(thinkBegin, rest):
-			return "", "" // perhaps a tag
-		default:
-			s.state = answer
+		if len(rest) < len(thinkBegin) && strings.HasPrefix(thinkBegin, rest) {
+			return "", ""
+		}
+		s.begun = true
+		if rest, s.within = strings.CutPrefix(rest, thinkBegin); s.within {
+			s.held = rest
 		}
 	}
-	if s.state == within {
-		if in, out, ended := strings.Cut(s.held, thinkEnd); ended {
-			reasoning, s.held, s.state = in, out, after
-		} else {
+	if s.within {
+		in, out, ended := strings.Cut(s.held, thinkEnd)
+		if !ended {
 			n := len(s.held) - partial(s.held, thinkEnd)
 			reasoning, s.held = s.held[:n], s.held[n:]
 			return reasoning, ""
 		}
+		reasoning, s.held, s.within, s.trim = in, out, false, true
 	}
-	if s.state == after {
-		if s.held = strings.TrimLeft(s.held, " \t\r\n"); s.held == "" {
-			return reasoning, ""
-		}
-		s.state = answer
+	if s.trim {
+		s.held = strings.TrimLeft(s.held, " \t\r\n")
+		s.trim = s.held == ""
 	}
 	text, s.held = s.held, ""
 	return reasoning, text
@@ -61,7 +52,7 @@ func (s *splitter) add(piece string) (reasoning, text string) {
 func (s *splitter) end() (reasoning, text string) {
 	held := s.held
 	s.held = ""
-	if s.state == within {
+	if s.within {
 		return held, ""
 	}
 	return "", held
