@@ -60,10 +60,6 @@ func newUserError(err error, command string) (c userError) {
 	if usage, ok := errors.AsType[*usageError](err); ok {
 		return userError{Code: string(sequent.CodeUsage), Message: usage.msg, Fix: cmp.Or(usage.fix, "run "+command+" --help for usage"), exit: exitUsage}
 	}
-	if e, ok := errors.AsType[*plan.Error](err); ok {
-		codes := map[plan.Code]int{plan.CodeNoProblem: exitUsage, plan.CodeExhausted: exitUnproven}
-		return userError{Code: string(e.Code), Message: e.Msg, Fix: e.Fix, exit: cmp.Or(codes[e.Code], exitFailure)}
-	}
 	if e, ok := errors.AsType[*llm.Error](err); ok {
 		c = userError{Code: string(e.Code), Message: e.Msg, Fix: e.Fix, exit: exitFailure}
 		if e.Code == llm.CodeNoModel || e.Code == llm.CodeNoKey {
@@ -83,8 +79,10 @@ func newUserError(err error, command string) (c userError) {
 		c.Message += " (" + e.Err.Error() + ")"
 	}
 	switch e.Code {
-	case sequent.CodeUsage:
+	case sequent.CodeUsage, plan.CodeNoProblem:
 		c.exit = exitUsage
+	case plan.CodeExhausted:
+		c.exit = exitUnproven
 	case sequent.CodeUnavailable, sequent.CodeReadOnly, sequent.CodeFull, sequent.CodeCorrupt, sequent.CodeOtherFormat, sequent.CodeBusy:
 		if !strings.Contains(c.Fix, "sequent ") {
 			c.Fix = strings.TrimPrefix(c.Fix+"; run sequent doctor for details", "; ")

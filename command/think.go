@@ -193,8 +193,7 @@ func (w *work) run(ctx context.Context, m *plan.Machine, id sequent.ID) error {
 
 // outcome returns the error of a run, and says how to resume the session.
 func (w *work) outcome(id sequent.ID, complete bool, err error) error {
-	foreign, _ := errors.AsType[*plan.Error](err) // the session belongs to another command
-	lost := w.app.Place.Memory || foreign != nil && foreign.Code == plan.CodeNoPlan
+	lost := w.app.Place.Memory || sequent.CodeOf(err) == plan.CodeNoPlan // the session belongs to another command
 	switch {
 	case complete:
 		return err // that the steps ran out

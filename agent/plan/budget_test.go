@@ -1,7 +1,6 @@
 package plan_test
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -22,7 +21,7 @@ func TestBudgets(t *testing.T) {
 	e, m := sc.begin(t)
 	for range 2 { // the second Run asks nothing
 		events, err := run(m, t.Context(), -1)
-		if e, ok := errors.AsType[*plan.Error](err); !ok || e.Code != plan.CodeExhausted || events[len(events)-1] != "design -ranOut-> exhausted" {
+		if sequent.CodeOf(err) != plan.CodeExhausted || events[len(events)-1] != "design -ranOut-> exhausted" {
 			t.Fatalf("got %v after %q", err, events)
 		}
 	}
@@ -52,7 +51,7 @@ func TestTokenBudget(t *testing.T) {
 	e, m := sc.begin(t, func(cfg *plan.Config) { cfg.TokenBudget = 40 })
 	for range 2 {
 		_, err := run(m, t.Context(), -1)
-		if pe, ok := errors.AsType[*plan.Error](err); !ok || pe.Code != plan.CodeOutOfTokens || len(sc.asked) != 3 {
+		if sequent.CodeOf(err) != plan.CodeOutOfTokens || len(sc.asked) != 3 {
 			t.Fatalf("got %v after %q", err, sc.asked)
 		}
 	}

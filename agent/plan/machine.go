@@ -9,7 +9,6 @@ package plan
 
 import (
 	"context"
-	"fmt"
 	"iter"
 
 	"github.com/sequent-dev/sequent"
@@ -62,13 +61,11 @@ const MaxProblem = 256 << 10
 func (m *Machine) Begin(ctx context.Context, id sequent.ID, problem string) error {
 	problem = clean(problem)
 	if problem == "" {
-		return &Error{Code: CodeNoProblem, Msg: "the problem is empty", Fix: "describe the problem"}
+		return sequent.Errorf(CodeNoProblem, "", "describe the problem", "the problem is empty")
 	}
 	if len(problem) > MaxProblem {
-		return &Error{
-			Code: CodeNoProblem, Msg: fmt.Sprintf("the problem has %d bytes, more than the limit of %d", len(problem), MaxProblem),
-			Fix: "shorten the problem, and provide details with a tool",
-		}
+		return sequent.Errorf(CodeNoProblem, "", "shorten the problem, and provide details with a tool",
+			"the problem has %d bytes, more than the limit of %d", len(problem), MaxProblem)
 	}
 	_, err := m.cfg.Engine.Begin(ctx, id, func(c *sequent.Change) error {
 		c.BeginIn("", m.cfg.Table.Name)

@@ -308,8 +308,7 @@ func TestConcurrentRuns(t *testing.T) {
 		if err == nil && ev.Text != "" {
 			continue
 		}
-		pe, ok := errors.AsType[*plan.Error](err)
-		if !ok || pe.Code != plan.CodeTaken {
+		if sequent.CodeOf(err) != plan.CodeTaken {
 			t.Fatalf("first Run: got %+v, %v, want CodeTaken", ev, err)
 		}
 	}

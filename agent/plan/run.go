@@ -39,10 +39,7 @@ func (r *run) run(ctx context.Context) error {
 	}
 	st, ok := StateOf(s)
 	if !ok || st.Machine != r.Table.Name {
-		return &Error{
-			Code: CodeNoPlan, Msg: fmt.Sprintf("session %s was not created by sequent %s", r.id, r.Table.Name),
-			Fix: "pass the id of a session that was",
-		}
+		return sequent.Errorf(CodeNoPlan, "", "pass the id of a session that was", "session %s was not created by sequent %s", r.id, r.Table.Name)
 	}
 	r.st = st
 	if r.st.State == Failed {
@@ -53,7 +50,7 @@ func (r *run) run(ctx context.Context) error {
 	for r.st.State != r.Table.Final && r.st.State != Exhausted {
 		p, ok := r.Table.phase(r.st.State)
 		if !ok {
-			return &Error{Code: CodeNoPlan, Msg: fmt.Sprintf("unknown phase %q", r.st.State), Fix: "update sequent"}
+			return unknown(r.st.State)
 		}
 		if err := r.phase(ctx, p); err != nil || r.stopped {
 			return err
@@ -69,10 +66,12 @@ func (r *run) run(ctx context.Context) error {
 	if !r.emit(Event{Moved: &Transition{From: last.Phase, On: on, To: r.st.State}, Result: last.Text}) || on == Done {
 		return nil
 	}
-	return &Error{
-		Code: CodeExhausted, Msg: "the steps ran out before the model answered, in " + strings.Join(r.st.RanOut, " and "),
-		Fix: "read what the session has, and begin again with another model",
-	}
+	return sequent.Errorf(CodeExhausted, "", "read what the session has, and begin again with another model",
+		"the steps ran out before the model answered, in %s", strings.Join(r.st.RanOut, " and "))
+}
+
+func unknown(phase string) error {
+	return sequent.Errorf(CodeNoPlan, "", "update sequent", "unknown phase %q", phase)
 }
 
 // commit changes the stored state and the session in one commit.
@@ -92,7 +91,8 @@ func (r *run) commit(ctx context.Context, change func(st *State, c *sequent.Chan
 func (r *run) change(c *sequent.Change, change func(st *State, c *sequent.Change) error) (State, error) {
 	st, ok := StateOf(c.Session())
 	if !ok || st.Writes != r.st.Writes {
-		return st, taken(r.id)
+		return st, sequent.Errorf(CodeTaken, "", "watch the session, or resume it when the other process has ended",
+			"another process is working on session %s", r.id)
 	}
 	if err := change(&st, c); err != nil {
 		return st, err
@@ -108,7 +108,7 @@ func (r *run) resume(ctx context.Context) error {
 	}
 	to := failed.Phase
 	if _, ok := r.Table.phase(to); !ok {
-		return &Error{Code: CodeNoPlan, Msg: fmt.Sprintf("unknown phase %q", failed.Phase), Fix: "update sequent"}
+		return unknown(to)
 	}
 	err := r.commit(ctx, func(st *State, c *sequent.Change) error {
 		if failed.Code == string(CodeNoAnswer) {
@@ -144,10 +144,8 @@ func (r *run) phase(ctx context.Context, p Phase) error {
 		}
 	}
 	if outcome.Reason == agent.OutOfTokens {
-		return r.fail(ctx, p, &Error{
-			Code: CodeOutOfTokens, Msg: fmt.Sprintf("the plan has used %d tokens of a budget of %d", r.st.Usage.Total(), r.TokenBudget),
-			Fix: "resume with a larger budget",
-		})
+		return r.fail(ctx, p, sequent.Errorf(CodeOutOfTokens, "", "resume with a larger budget",
+			"the plan has used %d tokens of a budget of %d", r.st.Usage.Total(), r.TokenBudget))
 	}
 	return r.finish(ctx, p, outcome.Text, outcome.Reason != agent.OutOfSteps)
 }
@@ -230,10 +228,8 @@ func (r *run) finish(ctx context.Context, p Phase, text string, answered bool) e
 		text = r.fallbackResult(s)
 	}
 	if text == "" {
-		return r.fail(ctx, p, &Error{
-			Code: CodeNoAnswer, Msg: fmt.Sprintf("the phase %s ended without an answer: %s", p.Name, r.st.happened()),
-			Fix: "resume to repeat the phase, or choose another model",
-		})
+		return r.fail(ctx, p, sequent.Errorf(CodeNoAnswer, "", "resume to repeat the phase, or choose another model",
+			"the phase %s ended without an answer: %s", p.Name, r.st.happened()))
 	}
 	to := r.Table.after(p.Name)
 	final := to == r.Table.Final
