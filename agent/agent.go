@@ -55,18 +55,15 @@ const (
 	maxResult       = 32 << 10 // bytes of a tool's result that the model receives; a note replaces the rest
 )
 
-// An Event is an event of a run. Besides Step and Progress, exactly one field is set.
+// An Event is an event of a run: one of the model, with a piece of an answer or the whole, or one of
+// the other fields.
 type Event struct {
-	Step      int            // number of the step, from 1
-	Progress  Progress       // state of the run after an Answer, Calling, Called or Done
-	Text      string         // the next piece of an answer
-	Reasoning string         // the next piece of the reasoning before an answer
-	Writing   *llm.CallPiece // the next piece of a tool call that the model is writing
-	Retry     *llm.Retry     // the request is retried; discard the pieces of this step
-	Answer    *llm.Response  // the model answered
-	Calling   *llm.Call      // a tool call begins
-	Called    *Called        // a tool call ended
-	Done      *Outcome       // the run ended; the last event
+	Step     int      // number of the step, from 1
+	Progress Progress // state of the run after a Response, Calling, Called or Done
+	llm.Event
+	Calling *llm.Call // a tool call begins
+	Called  *Called   // a tool call ended
+	Done    *Outcome  // the run ended; the last event
 }
 
 // A Called is a tool call that ended.
@@ -179,17 +176,16 @@ func (r *run) ask(ctx context.Context) error {
 		})
 	}
 	for e, err := range r.Model.Stream(ctx, q) {
-		switch {
-		case err != nil:
+		if err != nil {
 			return err
-		case e.Response != nil:
+		}
+		if e.Response != nil {
 			m := e.Response.Message
 			m.Reasoning = "" // not sent back
 			p.add(m)
 			p.Step, p.Usage, r.stop = r.step, p.Usage.Plus(e.Response.Usage), e.Response.Stop
-			r.emit(Event{Answer: e.Response})
-			return nil
-		case !r.emit(Event{Text: e.Text, Reasoning: e.Reasoning, Writing: e.Call, Retry: e.Retry}):
+		}
+		if !r.emit(Event{Event: e}) || e.Response != nil {
 			return nil
 		}
 	}

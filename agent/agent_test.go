@@ -62,8 +62,8 @@ func run(ctx context.Context, cfg agent.Config) (events []string, last agent.Eve
 		}
 		what := ""
 		switch {
-		case e.Answer != nil:
-			what = "answer " + e.Answer.Message.Text
+		case e.Response != nil:
+			what = "answer " + e.Response.Message.Text
 		case e.Calling != nil:
 			what = "calling " + e.Calling.Name
 		case e.Called != nil:
@@ -377,12 +377,12 @@ func TestCallPieces(t *testing.T) {
 		switch {
 		case err != nil:
 			t.Fatal(err)
-		case e.Writing != nil:
-			if e.Step != 1 || e.Writing.Name != "think" || e.Writing.Index != 0 {
-				t.Errorf("got piece %+v in step %d", *e.Writing, e.Step)
+		case e.Call != nil:
+			if e.Step != 1 || e.Call.Name != "think" || e.Call.Index != 0 {
+				t.Errorf("got piece %+v in step %d", *e.Call, e.Step)
 			}
-			got.WriteString(e.Writing.Args)
-		case e.Answer != nil && e.Step == 1 && got.String() != args:
+			got.WriteString(e.Call.Args)
+		case e.Response != nil && e.Step == 1 && got.String() != args:
 			t.Errorf("before the answer the pieces add up to %q", got.String())
 		}
 	}

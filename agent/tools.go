@@ -22,11 +22,10 @@ const maxConcurrent = 8
 type toolbox struct {
 	offered []llm.Tool
 	byName  map[string]tool.Tool
-	needs   map[string][]string // required arguments
 }
 
 func newToolbox(tools []tool.Tool) *toolbox {
-	b := &toolbox{byName: make(map[string]tool.Tool), needs: make(map[string][]string)}
+	b := &toolbox{byName: make(map[string]tool.Tool)}
 	for _, t := range tools {
 		name := b.uniqueName(t.Name)
 		schema := t.InputSchema
@@ -34,7 +33,7 @@ func newToolbox(tools []tool.Tool) *toolbox {
 			schema = json.RawMessage(`{"type":"object","properties":{}}`)
 		}
 		b.offered = append(b.offered, llm.Tool{Name: name, Description: cmp.Or(t.Description, t.Title), Schema: schema})
-		b.byName[name], b.needs[name] = t, required(schema)
+		b.byName[name] = t
 	}
 	return b
 }
@@ -62,27 +61,17 @@ func (b *toolbox) uniqueName(name string) string {
 	}
 }
 
-// required returns the names of the arguments that a schema requires.
-func required(schema json.RawMessage) []string {
+// missing returns the arguments that a schema requires and a call lacks. A schema that is not
+// understood requires nothing.
+func missing(schema, args json.RawMessage) []string {
 	var s struct {
 		Required []string `json:"required"`
 	}
-	_ = json.Unmarshal(schema, &s) // a schema that is not understood requires nothing
-	return s.Required
-}
-
-// missing returns the required arguments that a call lacks.
-func (b *toolbox) missing(name string, args json.RawMessage) (names []string) {
 	var given map[string]json.RawMessage
-	if json.Unmarshal(args, &given) != nil {
+	if json.Unmarshal(schema, &s) != nil || json.Unmarshal(args, &given) != nil {
 		return nil
 	}
-	for _, n := range b.needs[name] {
-		if _, ok := given[n]; !ok {
-			names = append(names, n)
-		}
-	}
-	return names
+	return slices.DeleteFunc(s.Required, func(name string) bool { _, ok := given[name]; return ok })
 }
 
 func (b *toolbox) names() string {
@@ -210,8 +199,7 @@ func (r *run) reply(ctx context.Context, c llm.Call) Called {
 		return out
 	}
 	out.Refusal = firstLine(cmp.Or(out.Reply.Text, string(out.Reply.JSON), "no reason given"))
-	if missing := r.tools.missing(c.Name, args); len(missing) > 0 {
-		names := strings.Join(missing, ", ")
+	if names := strings.Join(missing(t.InputSchema, args), ", "); names != "" {
 		out.Refusal = names + " missing"
 		out.Reply.Text = strings.TrimSpace(cmp.Or(out.Reply.Text, string(out.Reply.JSON)) + "\nMissing arguments: " + names + ".")
 	}

@@ -64,8 +64,8 @@ func (t *screenReporter) event(_ context.Context, e plan.Event) error {
 	}
 	text := ""
 	switch {
-	case e.Writing != nil:
-		text = "writes a call of " + e.Writing.Name
+	case e.Call != nil:
+		text = "writes a call of " + e.Call.Name
 	case e.Reasoning != "" || e.Text != "":
 		t.output += e.Reasoning + e.Text
 		text = tail(t.output, 60)
@@ -73,8 +73,8 @@ func (t *screenReporter) event(_ context.Context, e plan.Event) error {
 		text = "retrying: " + e.Retry.Err.Error()
 	case e.Calling != nil:
 		text = "calls " + e.Calling.Name
-	case e.Answer != nil:
-		t.cut = t.cut || e.Answer.Stop == llm.StopLength
+	case e.Response != nil:
+		t.cut = t.cut || e.Response.Stop == llm.StopLength
 	}
 	switch {
 	case e.Reasoning == "" && e.Text == "":
@@ -160,8 +160,8 @@ func (t *streamReporter) event(ctx context.Context, e plan.Event) error {
 	case e.Retry != nil:
 		said = "retrying: " + e.Retry.Err.Error()
 		out.Event, out.Reason = "retry", e.Retry.Err.Error()
-	case e.Answer != nil:
-		a := e.Answer
+	case e.Response != nil:
+		a := e.Response
 		if out.Cut = a.Stop == llm.StopLength; out.Cut {
 			said = cutOff
 		}

@@ -37,10 +37,10 @@ func TestScreenNotes(t *testing.T) {
 		event loop.Event
 		want  string
 	}{
-		{loop.Event{Step: 2, Reasoning: "Hm,\x1b[31m red\nand more"}, "research 2/15: Hm,"},
-		{loop.Event{Step: 2, Writing: &llm.CallPiece{Name: "sequentialthinking", Args: `{"thou`}}, "research 2/15: writes a call of "},
+		{loop.Event{Step: 2, Event: llm.Event{Reasoning: "Hm,\x1b[31m red\nand more"}}, "research 2/15: Hm,"},
+		{loop.Event{Step: 2, Event: llm.Event{Call: &llm.CallPiece{Name: "sequentialthinking", Args: `{"thou`}}}, "research 2/15: writes a call of "},
 		{loop.Event{Step: 2, Calling: &llm.Call{Name: "read_file"}}, "research 2/15: calls read_file"},
-		{loop.Event{Step: 3, Retry: &llm.Retry{Err: &llm.Error{Msg: "connection closed"}}}, "research 3/15: retrying: connection closed"},
+		{loop.Event{Step: 3, Event: llm.Event{Retry: &llm.Retry{Err: &llm.Error{Msg: "connection closed"}}}}, "research 3/15: retrying: connection closed"},
 		{loop.Event{Step: 3, Called: &loop.Called{}}, "research 3/15"},
 	} {
 		reporter.shown = time.Time{}

@@ -133,7 +133,7 @@ func run(m *plan.Machine, ctx context.Context, limit int) (events []string, err 
 		switch {
 		case e.Moved != nil:
 			events = append(events, fmt.Sprintf("%s -%s-> %s", e.Moved.From, e.Moved.On, e.Moved.To))
-		case e.Answer != nil:
+		case e.Response != nil:
 			events = append(events, fmt.Sprintf("%s %d answer", e.State, e.Step))
 		case e.Calling != nil:
 			events = append(events, fmt.Sprintf("%s %d calling %s", e.State, e.Step, e.Calling.Name))

@@ -188,12 +188,12 @@ func (r *run) store(ctx context.Context, e agent.Event) error {
 		r.thinking = e.Calling.ID
 		return nil
 	}
-	if e.Answer == nil && e.Called == nil && (e.Calling == nil || e.Progress.Begun == "") {
+	if e.Response == nil && e.Called == nil && (e.Calling == nil || e.Progress.Begun == "") {
 		return nil
 	}
 	return r.commit(ctx, func(st *State, _ *sequent.Change) error {
 		st.Progress = e.Progress
-		if e.Answer != nil {
+		if e.Response != nil {
 			st.Steps, st.Model = st.Steps+1, r.Model.Name()
 		}
 		return nil
