@@ -328,8 +328,8 @@ func TestEditsSurvive(t *testing.T) {
 	}
 }
 
-// Concurrent starts and answers through two vaults: each run gets its own id, and no
-// answer is lost.
+// Concurrent starts and answers through two vaults: each run gets its own id, and each
+// step one answer.
 func TestTogether(t *testing.T) {
 	_, dir := open(t)
 	ctx := t.Context()
@@ -350,30 +350,8 @@ func TestTogether(t *testing.T) {
 	}
 	wg.Wait()
 
-	r := must(t)(all[0].Start(ctx, workflow.Plan{Steps: slices.Repeat([]string{"step"}, 20)}))
-	for i := range 20 {
-		wg.Go(func() {
-			if _, err := all[i%2].Advance(ctx, r.ID, workflow.Answer{Response: fmt.Sprintf("[[answer-%d]]", i)}); err != nil {
-				t.Error(err)
-			}
-			if err := all[i%2].Link(ctx, r.ID, fmt.Sprintf("session-%d", i)); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	wg.Wait()
-	r = must(t)(all[1].View(ctx, r.ID))
-	if r.Answered != 20 || len(r.Sessions) != 20 || len(wikilink.Concepts(wikilink.Parse([]byte(r.Note)))) != 20 {
-		t.Errorf("got %+v", r)
-	}
-	for n := 1; n <= 20; n++ {
-		if strings.Count(r.Note, fmt.Sprintf("## Step %d/20: step", n)) != 1 {
-			t.Errorf("step %d is not there once in\n%s", n, r.Note)
-		}
-	}
-
 	// Of several answers to one step, one is recorded.
-	r = must(t)(all[0].Start(ctx, workflow.Plan{Queue: []string{"design"}}))
+	r := must(t)(all[0].Start(ctx, workflow.Plan{Queue: []string{"design"}}))
 	taken, refused := 0, 0
 	for i := range 10 {
 		wg.Go(func() {
