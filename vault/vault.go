@@ -15,8 +15,6 @@ import (
 // A Config configures a [Vault].
 type Config struct {
 	Dir string // the folder; required
-	// Create creates a missing folder, accessible only to its owner.
-	Create bool
 	// MaxNotes limits the number of notes; 0 means no limit. Further ones are refused
 	// with [sequent.CodeQuotaExceeded].
 	MaxNotes int
@@ -37,19 +35,16 @@ type Vault struct {
 // stateDir holds the files that are not notes.
 const stateDir = ".sequent"
 
-// Open opens the vault in a folder. It writes nothing: the first write creates the
-// folder .sequent.
+// Open opens the vault in a folder. It creates a missing folder, accessible only to its
+// owner, and writes nothing into it: the first write creates the folder .sequent.
 func Open(cfg Config) (*Vault, error) {
 	root, err := os.OpenRoot(cfg.Dir)
-	if errors.Is(err, fs.ErrNotExist) && cfg.Create && cfg.Dir != "" {
+	if errors.Is(err, fs.ErrNotExist) && cfg.Dir != "" {
 		if err = os.MkdirAll(cfg.Dir, 0o700); err == nil {
 			root, err = os.OpenRoot(cfg.Dir)
 		}
 	}
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, &sequent.Error{Code: CodeUnavailable, Msg: "the vault's folder does not exist", Fix: "create it, or name another", Err: err}
-	case err != nil:
+	if err != nil {
 		return nil, &sequent.Error{Code: CodeUnavailable, Msg: "the vault's folder cannot be opened", Fix: "check its path and permissions", Err: err}
 	}
 	return &Vault{

@@ -142,25 +142,35 @@ func TestChanges(t *testing.T) {
 		{"find the rest with the links", found, edit.Change{Find: links, Content: "no"}, "", "", edit.CodeLinkRequired},
 		{"another checksum", found, edit.Change{Find: "nothing", Content: "z", Checksum: "0123456789ab"}, "", "", edit.CodeChanged},
 	} {
-		for _, br := range []string{"\n", "\r\n"} {
-			t.Run(fmt.Sprintf("%s%q", test.name, br), func(t *testing.T) {
-				text := strings.ReplaceAll(pool, "\n", br)
-				d := newDesk(t, map[string]string{"pool.md": text})
-				c := test.change
-				c.URI = "memory://pool"
-				_, err := test.call(d, c)
-				d.want(err, test.code)
-				want := text
-				if test.code == "" {
-					want = strings.Replace(pool, test.from, test.to, 1)
-					want = strings.Replace(want, "tags: [db]\n", "tags: [db]\nmodified: 2026-03-14T15:09:26.000Z\n", 1)
-					want = strings.ReplaceAll(want, "\n", br)
-				}
-				if got := d.read("pool.md"); got != want {
-					t.Errorf("got\n%q\nwant\n%q", got, want)
-				}
-			})
-		}
+		t.Run(test.name, func(t *testing.T) {
+			d := newDesk(t, map[string]string{"pool.md": pool})
+			c := test.change
+			c.URI = "memory://pool"
+			_, err := test.call(d, c)
+			d.want(err, test.code)
+			want := pool
+			if test.code == "" {
+				want = strings.Replace(pool, test.from, test.to, 1)
+				want = strings.Replace(want, "tags: [db]\n", "tags: [db]\nmodified: 2026-03-14T15:09:26.000Z\n", 1)
+			}
+			if got := d.read("pool.md"); got != want {
+				t.Errorf("got\n%q\nwant\n%q", got, want)
+			}
+		})
+	}
+}
+
+// An agent's text gets the line breaks of the note.
+func TestLineBreaks(t *testing.T) {
+	d := newDesk(t, map[string]string{"a.md": "[[one]]\r\n\r\ntwo\r\nlines\r\n"})
+	for _, find := range []string{"two\nlines", "2\r\nlines"} {
+		_, err := d.editor.FindReplace(t.Context(), edit.Change{URI: "memory://a", Find: find, Content: "2\r\nlines"})
+		d.want(err, "")
+	}
+	_, err := d.editor.Append(t.Context(), edit.Change{URI: "memory://a", Content: "a\n\r\n[[b]]\r\n"})
+	d.want(err, "")
+	if got, want := d.read("a.md"), "[[one]]\r\n\r\n2\r\nlines\r\n\r\na\r\n\r\n[[b]]\r\n"; got != want {
+		t.Errorf("%q", got)
 	}
 }
 

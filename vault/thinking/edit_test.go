@@ -57,20 +57,6 @@ func TestEditsSurvive(t *testing.T) {
 	}
 }
 
-// The end of a session is written into edited front matter.
-func TestEditedFrontMatterIsKept(t *testing.T) {
-	d := newDesk(t)
-	d.think(step(0))
-	d.edit("type: sequential\nstatus: active\n", "# about me\ntype: sequential\nrating: 5\nstatus: on hold # for now\n\n# when\n")
-	d.think(sequent.Draft{Number: 1, Total: 1, Text: "[[done]]", Labels: map[string]string{"conclusion": "[[done]]"}, Final: true})
-	front, _, _ := strings.Cut(d.read(), "\n---\n")
-	for _, want := range []string{"# about me\ntype: sequential\nrating: 5\nstatus: completed\n\n# when\ncreated:", "thoughtCount: 2"} {
-		if !strings.Contains(front, want) {
-			t.Errorf("%q is not in\n%s", want, front)
-		}
-	}
-}
-
 // Damaged front matter is reported, and thoughts are still added.
 func TestDamagedFrontMatter(t *testing.T) {
 	d := newDesk(t)
@@ -92,20 +78,6 @@ func TestDamagedFrontMatter(t *testing.T) {
 	d.sync(false)
 	if !strings.Contains(d.read(), "status: completed\n") {
 		t.Errorf("%s", d.read())
-	}
-	d.wantSame()
-}
-
-func TestCRLF(t *testing.T) {
-	d := newDesk(t)
-	d.think(step(0))
-	d.write("\uFEFF" + strings.ReplaceAll(d.read(), "\n", "\r\n"))
-	d.think(step(1))
-	d.think(step(2))
-	d.think(sequent.Draft{Number: 3, Total: 3, Text: "[[done]]\n\nnow", Labels: map[string]string{"conclusion": "[[done]]"}, Final: true})
-	text := d.read()
-	if !strings.HasPrefix(text, "\uFEFF---\r\n") || strings.Count(text, "\n") != strings.Count(text, "\r\n") {
-		t.Errorf("%q", text)
 	}
 	d.wantSame()
 }

@@ -123,6 +123,7 @@ func TestStates(t *testing.T) {
 	}
 	d.think(step(0))
 	want("status active, thoughtCount 1")
+	d.edit("status: active", "status: on hold # for now\nrating: 5")
 	d.think(sequent.Draft{Number: 1, Total: 1, Text: "[[done]]", Labels: map[string]string{"conclusion": "It is [[done]]."}, Final: true})
 	want("status completed, thoughtCount 2, completed")
 	d.think(step(2))

@@ -34,7 +34,7 @@ type Vault struct {
 func (v *Vaults) openVault(ctx context.Context, owner string) (*Vault, error) {
 	cfg := v.config
 	o := &Vault{engine: cfg.Engine.Owned(owner), logger: cfg.Logger.With("owner", owner)}
-	notes, err := vault.Open(vault.Config{Dir: v.Dir(owner), Create: true, MaxNotes: cfg.MaxNotes})
+	notes, err := vault.Open(vault.Config{Dir: v.Dir(owner), MaxNotes: cfg.MaxNotes})
 	if err != nil {
 		return nil, err
 	}
