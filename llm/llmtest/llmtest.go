@@ -107,24 +107,23 @@ func (m *Model) Stream(ctx context.Context, r llm.Request) iter.Seq2[llm.Event, 
 			yield(llm.Event{}, err)
 			return
 		}
+		var events []llm.Event
 		for _, word := range words(res.Message.Reasoning) {
-			if !yield(llm.Event{Reasoning: word}, nil) {
-				return
-			}
+			events = append(events, llm.Event{Reasoning: word})
 		}
 		for _, word := range words(res.Message.Text) {
-			if !yield(llm.Event{Text: word}, nil) {
-				return
-			}
+			events = append(events, llm.Event{Text: word})
 		}
 		for i, call := range res.Message.Calls {
 			for _, word := range words(call.Args) {
-				if !yield(llm.Event{Call: &llm.CallPiece{Index: i, Name: call.Name, Args: word}}, nil) {
-					return
-				}
+				events = append(events, llm.Event{Call: &llm.CallPiece{Index: i, Name: call.Name, Args: word}})
 			}
 		}
-		yield(llm.Event{Response: &res}, nil)
+		for _, e := range append(events, llm.Event{Response: &res}) {
+			if !yield(e, nil) {
+				return
+			}
+		}
 	}
 }
 

@@ -1,12 +1,14 @@
 package llmtest
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"sync"
 	"testing"
 
@@ -119,22 +121,12 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
 		}
 		io.WriteString(w, reply.Body)
-	case req.Stream:
-		stream(w, r, reply, newChunks(reply, turn, req.Model))
 	default:
-		body := mustJSON(whole(reply, turn, req.Model))
-		if reply.Cut {
-			w.Header().Set("Content-Length", fmt.Sprint(len(body)))
-			w.Write(body[:len(body)/2])
-			w.(http.Flusher).Flush()
-			panic(http.ErrAbortHandler)
-		}
-		w.Header().Set("Content-Type", "application/json")
-		w.Write(body)
+		stream(w, r, reply, chunks(reply, turn, req.Model))
 	}
 }
 
-func stream(w http.ResponseWriter, r *http.Request, reply Reply, chunks []completion) {
+func stream(w http.ResponseWriter, r *http.Request, reply Reply, chunks []string) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	io.WriteString(w, ": clients must ignore comments\n\n")
 	for i, c := range chunks {
@@ -145,151 +137,68 @@ func stream(w http.ResponseWriter, r *http.Request, reply Reply, chunks []comple
 			<-r.Context().Done()
 			return
 		}
-		fmt.Fprintf(w, "data: %s\n\n", mustJSON(c))
+		fmt.Fprintf(w, "data: %s\n\n", c)
 		w.(http.Flusher).Flush()
 	}
 	io.WriteString(w, "data: [DONE]\n\n")
 }
 
-// A completion is the protocol's form of an answer, or of a chunk of one.
-type completion struct {
-	ID      string   `json:"id"`
-	Model   string   `json:"model"`
-	Choices []choice `json:"choices"`
-	Usage   *usage   `json:"usage,omitempty"`
-}
+type object = map[string]any
 
-type choice struct {
-	Index        int      `json:"index"`
-	Message      *message `json:"message,omitempty"`
-	Delta        *message `json:"delta,omitempty"`
-	FinishReason *string  `json:"finish_reason"`
-}
-
-type message struct {
-	Role             string     `json:"role,omitempty"`
-	Content          string     `json:"content"`
-	ReasoningContent string     `json:"reasoning_content,omitempty"`
-	Reasoning        string     `json:"reasoning,omitempty"`
-	ToolCalls        []toolCall `json:"tool_calls,omitempty"`
-}
-
-type toolCall struct {
-	Index    int    `json:"index"`
-	ID       string `json:"id,omitempty"`
-	Type     string `json:"type,omitempty"`
-	Function struct {
-		Name      string `json:"name,omitempty"`
-		Arguments string `json:"arguments"`
-	} `json:"function"`
-}
-
-type usage struct {
-	Prompt     int `json:"prompt_tokens"`
-	Completion int `json:"completion_tokens"`
-	Total      int `json:"total_tokens"`
-	Details    struct {
-		Reasoning int `json:"reasoning_tokens"`
-	} `json:"completion_tokens_details"`
-}
-
-func newUsage(t Turn) *usage {
-	u := &usage{Prompt: t.Usage.Input, Completion: t.Usage.Output, Total: t.Usage.Total()}
-	u.Details.Reasoning = t.Usage.Reasoning
-	return u
-}
-
-func finish(s llm.Stop) *string {
-	reason := "stop"
-	switch s {
-	case llm.StopCalls:
-		reason = "tool_calls"
-	case llm.StopLength:
-		reason = "length"
+// chunks returns an answer as the data of events of a few runes. The arguments of parallel calls are
+// interleaved.
+func chunks(reply Reply, res llm.Response, model string) (list []string) {
+	add := func(member string, value any) {
+		list = append(list, mustJSON(object{"id": "scripted", "model": model, "choices": []any{object{"index": 0, "delta": object{member: value}}}}))
 	}
-	return &reason
-}
-
-func whole(reply Reply, res llm.Response, model string) completion {
-	m := &message{Role: "assistant", Content: res.Message.Text}
-	m.reason(reply, res.Message.Reasoning)
+	add("role", "assistant")
+	reasoning, text := res.Message.Reasoning, res.Message.Text
+	if reply.ReasoningIn == "think" && reasoning != "" {
+		reasoning, text = "", "<think>\n"+reasoning+"\n</think>\n\n"+text
+	}
+	for _, p := range pieces(reasoning) {
+		add(cmp.Or(reply.ReasoningIn, "reasoning_content"), p)
+	}
+	for _, p := range pieces(text) {
+		add("content", p)
+	}
+	var rest [][]string
 	for i, c := range res.Message.Calls {
-		call := toolCall{Index: i, ID: c.ID, Type: "function"}
-		call.Function.Name, call.Function.Arguments = c.Name, c.Args
-		m.ToolCalls = append(m.ToolCalls, call)
+		rest = append(rest, pieces(c.Args))
+		add("tool_calls", []any{object{"index": i, "id": c.ID, "type": "function", "function": object{"name": c.Name, "arguments": ""}}})
 	}
-	return completion{
-		ID: "scripted", Model: model, Usage: newUsage(Turn{Usage: res.Usage}),
-		Choices: []choice{{Message: m, FinishReason: finish(res.Stop)}},
-	}
-}
-
-func (m *message) reason(reply Reply, text string) {
-	switch {
-	case text == "":
-	case reply.ReasoningIn == "think":
-		m.Content = "<think>\n" + text + "\n</think>\n\n" + m.Content
-	case reply.ReasoningIn == "reasoning":
-		m.Reasoning = text
-	default:
-		m.ReasoningContent = text
-	}
-}
-
-// newChunks splits an answer into chunks of a few runes. The arguments of parallel
-// calls are interleaved.
-func newChunks(reply Reply, res llm.Response, model string) []completion {
-	all := whole(reply, res, model)
-	m, reason := all.Choices[0].Message, all.Choices[0].FinishReason
-	var chunks []completion
-	add := func(d message, reason *string) {
-		chunks = append(chunks, completion{ID: "scripted", Model: model, Choices: []choice{{Delta: &d, FinishReason: reason}}})
-	}
-	add(message{Role: "assistant"}, nil)
-	for _, p := range pieces(m.ReasoningContent) {
-		add(message{ReasoningContent: p}, nil)
-	}
-	for _, p := range pieces(m.Reasoning) {
-		add(message{Reasoning: p}, nil)
-	}
-	for _, p := range pieces(m.Content) {
-		add(message{Content: p}, nil)
-	}
-	rest := make([][]string, len(m.ToolCalls))
-	longest := 0
-	for i, c := range m.ToolCalls {
-		rest[i] = pieces(c.Function.Arguments)
-		longest = max(longest, len(rest[i]))
-		c.Function.Arguments = ""
-		add(message{ToolCalls: []toolCall{c}}, nil)
-	}
-	for n := range longest {
+	for n, more := 0, true; more; n++ {
+		more = false
 		for i, r := range rest {
 			if n < len(r) {
-				c := toolCall{Index: i}
-				c.Function.Arguments = r[n]
-				add(message{ToolCalls: []toolCall{c}}, nil)
+				more = true
+				add("tool_calls", []any{object{"index": i, "function": object{"arguments": r[n]}}})
 			}
 		}
 	}
-	add(message{}, reason)
-	return append(chunks, completion{ID: "scripted", Model: model, Choices: []choice{}, Usage: all.Usage})
+	reason := map[llm.Stop]string{llm.StopEnd: "stop", llm.StopCalls: "tool_calls", llm.StopLength: "length"}[res.Stop]
+	u := res.Usage
+	return append(list, mustJSON(object{"choices": []any{object{"delta": object{}, "finish_reason": reason}}}), mustJSON(object{
+		"model": model, "choices": []any{}, "usage": object{
+			"prompt_tokens": u.Input, "completion_tokens": u.Output, "total_tokens": u.Total(),
+			"completion_tokens_details": object{"reasoning_tokens": u.Reasoning},
+		},
+	}))
 }
 
 // pieces splits a text into pieces of at most size runes.
-func pieces(s string) []string {
+func pieces(s string) (list []string) {
 	const size = 5
-	var list []string
-	for r := []rune(s); len(r) > 0; r = r[min(size, len(r)):] {
-		list = append(list, string(r[:min(size, len(r))]))
+	for chunk := range slices.Chunk([]rune(s), size) {
+		list = append(list, string(chunk))
 	}
 	return list
 }
 
-func mustJSON(v any) []byte {
+func mustJSON(v any) string {
 	b, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // the types of this file always marshal
+		panic(err) // values of this file always marshal
 	}
-	return b
+	return string(b)
 }
