@@ -6,6 +6,7 @@ import (
 	"io"
 	"regexp"
 	"testing"
+	"time"
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/dialect"
@@ -34,6 +35,19 @@ func TestShortIDs(t *testing.T) {
 		}
 	}
 	if _, err := dialect.ShortIDs(bytes.NewReader(nil))(); !errors.Is(err, io.EOF) {
+		t.Errorf("without randomness: %v", err)
+	}
+}
+
+func TestUUIDs(t *testing.T) {
+	form := regexp.MustCompile(`^019aa122-2c7b-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
+	newID := dialect.UUIDs(nil, func() time.Time { return time.UnixMilli(0x019aa1222c7b) })
+	one, err := newID()
+	other, otherErr := newID()
+	if err != nil || otherErr != nil || one == other || !form.MatchString(string(one)) || !form.MatchString(string(other)) {
+		t.Errorf("UUIDs = %q, %v, and %q, %v; want %s", one, err, other, otherErr, form)
+	}
+	if _, err := dialect.UUIDs(bytes.NewReader(nil), time.Now)(); !errors.Is(err, io.EOF) {
 		t.Errorf("without randomness: %v", err)
 	}
 }

@@ -102,38 +102,6 @@ func ExampleTool_Think() {
 	// 2 true No: it is never used.
 }
 
-// A sub-agent begins a session of its own: nothing has to be handed to it, and
-// what it thinks does not show in its parent's session.
-func ExampleNewTool_subAgent() {
-	ctx := context.Background()
-	engine := sequent.New(sequent.Config{})
-
-	explore := func(query string) (history.Output, error) {
-		own := history.NewTool(history.ToolConfig{Engine: engine})
-		return own.Think(ctx, history.Input{Thought: "Look for " + query + ".", ThoughtNumber: 1, TotalThoughts: 1})
-	}
-
-	parent := history.NewTool(history.ToolConfig{Engine: engine})
-	plan, err := parent.Think(ctx, history.Input{Thought: "Who calls it?", ThoughtNumber: 1, TotalThoughts: 2, NextThoughtNeeded: true})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	found, err := explore("callers")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	plan, err = parent.Think(ctx, history.Input{Thought: "Change all of them.", ThoughtNumber: 2, TotalThoughts: 2, SessionID: plan.SessionID})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(plan.ThoughtHistoryLength, found.ThoughtHistoryLength, plan.SessionID != found.SessionID)
-	// Output:
-	// 2 1 true
-}
-
 // A state machine owns the session: it chooses the id, keeps it with its state,
 // and hands every phase a tool that is pinned to it. After a crash it makes the
 // tool again from the id that it has kept.

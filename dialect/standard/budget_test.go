@@ -29,6 +29,41 @@ func recall(t *testing.T, d dialect.Dialect, args map[string]any) string {
 
 var cursorOf = regexp.MustCompile(`cursor "([^"]*)"$`)
 
+// pages makes a call and those of its cursors, at most so many, and returns the replies. Each
+// keeps within the budget.
+func pages(t *testing.T, d dialect.Dialect, c tool.Caller, args map[string]any, most int) (texts []string) {
+	t.Helper()
+	for {
+		raw, err := json.Marshal(args)
+		if err != nil {
+			t.Fatal(err)
+		}
+		reply, err := d.Tools[1].Call(t.Context(), tool.Call{Args: raw, Caller: c})
+		if err != nil || reply.Failed || sequent.Tokens(reply.Text) > args["maxTokens"].(int) || len(texts) > most {
+			t.Fatalf("page %d of %s: %d tokens, %v:\n%s", len(texts), raw, sequent.Tokens(reply.Text), err, reply.Text)
+		}
+		texts = append(texts, reply.Text)
+		next := cursorOf.FindStringSubmatch(reply.Text)
+		if next == nil {
+			return texts
+		}
+		args["cursor"] = next[1]
+	}
+}
+
+// ids counts the ids at the beginnings of lines.
+func ids(texts []string) map[string]int {
+	seen := make(map[string]int)
+	for _, text := range texts {
+		for line := range strings.Lines(text) {
+			if id, _, ok := strings.Cut(line, " "); ok && strings.HasPrefix(id, "<") {
+				seen[id]++
+			}
+		}
+	}
+	return seen
+}
+
 // Whatever a session looks like and however small the page is, a reply keeps
 // within its budget, and following the cursors shows every thought.
 func TestRecallKeepsWithinBudget(t *testing.T) {
@@ -65,36 +100,18 @@ func TestRecallKeepsWithinBudget(t *testing.T) {
 				if r.IntN(3) == 0 {
 					args["limit"] = 1 + r.IntN(10)
 				}
-				var all strings.Builder
-				for page := 0; ; page++ {
-					text := recall(t, d, args)
-					if got := sequent.Tokens(text); got > budget {
-						t.Fatalf("round %d: %v: the reply has %d tokens:\n%s", round, args, got, text)
-					}
-					all.WriteString(text + "\n")
-					next := cursorOf.FindStringSubmatch(text)
-					if next == nil {
-						break
-					}
-					if page > n {
-						t.Fatalf("round %d: %v: the cursors do not end", round, args)
-					}
-					args["cursor"] = next[1]
-				}
+				all := strings.Join(pages(t, d, tool.Caller{}, args, n), "\n")
 				s, err := e.Session(t.Context(), "s")
 				if err != nil {
 					t.Fatal(err)
 				}
 				standings := s.Standings()
-				var want []sequent.Thought
 				for th := range s.All() {
-					if view != "effective" || standings[th.Seq-1].State != sequent.Superseded {
-						want = append(want, th)
+					if view == "effective" && standings[th.Seq-1].State == sequent.Superseded {
+						continue
 					}
-				}
-				for _, th := range want {
-					if mark := fmt.Sprintf("<%d>", th.Number); !strings.Contains(all.String(), mark) {
-						t.Errorf("round %d: %v: thought %s is never shown in\n%s", round, args, mark, all.String())
+					if mark := fmt.Sprintf("<%d>", th.Number); !strings.Contains(all, mark) {
+						t.Errorf("round %d: %v: thought %s is never shown in\n%s", round, args, mark, all)
 					}
 				}
 			}
@@ -151,23 +168,7 @@ func TestListsKeepWithinBudget(t *testing.T) {
 			if query != "" {
 				args["query"] = query
 			}
-			seen := make(map[string]int)
-			for page := 0; ; page++ {
-				text := recall(t, d, args)
-				if got := sequent.Tokens(text); got > budget {
-					t.Fatalf("%v: the reply has %d tokens:\n%s", args, got, text)
-				}
-				for line := range strings.Lines(text) {
-					if id, _, ok := strings.Cut(line, " "); ok && strings.HasPrefix(id, "<") {
-						seen[id]++
-					}
-				}
-				next := cursorOf.FindStringSubmatch(text)
-				if next == nil || page > n {
-					break
-				}
-				args["cursor"] = next[1]
-			}
+			seen := ids(pages(t, d, tool.Caller{}, args, n))
 			for i := range n {
 				if id := fmt.Sprintf("<%d>", i); seen[id] != 1 {
 					t.Errorf("query %q, budget %d: session %s is shown %d times", query, budget, id, seen[id])
@@ -192,27 +193,13 @@ func TestUnfinishedKeepsWithinBudget(t *testing.T) {
 		}
 	}
 	for _, budget := range []int{200, 333, 500, 2000, 1 << 20} {
-		seen := make(map[string]bool)
-		for page, cursor := 0, ""; page == 0 || cursor != ""; page++ {
-			args, _ := json.Marshal(map[string]any{"maxTokens": budget, "cursor": cursor})
-			reply, err := d.Tools[1].Call(t.Context(), tool.Call{Args: args, Caller: tool.Caller{Scope: tool.Scope{Project: "p"}}})
-			if err != nil || reply.Failed || sequent.Tokens(reply.Text) > budget || page > n {
-				t.Fatalf("page %d within %d tokens: %d tokens, %v:\n%s", page, budget, sequent.Tokens(reply.Text), err, reply.Text)
-			}
-			if first := strings.HasPrefix(reply.Text, "unfinished here:\n<11> active, "); first != (page == 0) {
-				t.Errorf("page %d within %d tokens begins with what is unfinished: %t:\n%s", page, budget, first, reply.Text)
-			}
-			for line := range strings.Lines(reply.Text) {
-				if id, _, ok := strings.Cut(line, " "); ok && strings.HasPrefix(id, "<") {
-					seen[id] = true
-				}
-			}
-			cursor = ""
-			if next := cursorOf.FindStringSubmatch(reply.Text); next != nil {
-				cursor = next[1]
+		texts := pages(t, d, tool.Caller{Scope: tool.Scope{Project: "p"}}, map[string]any{"maxTokens": budget}, n)
+		for page, text := range texts {
+			if first := strings.HasPrefix(text, "unfinished here:\n<11> active, "); first != (page == 0) {
+				t.Errorf("page %d within %d tokens begins with what is unfinished: %t:\n%s", page, budget, first, text)
 			}
 		}
-		if len(seen) != n {
+		if seen := ids(texts); len(seen) != n {
 			t.Errorf("within %d tokens: %d sessions of %d", budget, len(seen), n)
 		}
 	}

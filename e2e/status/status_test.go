@@ -13,7 +13,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -102,13 +101,9 @@ type reply struct {
 	Hint       string   `json:"reasoning_hint"`
 }
 
-// call calls a tool. It requests progress notifications if token is not empty.
-func (c *client) call(ctx context.Context, tool, token, args string) (r reply, err error) {
-	p := &mcp.CallToolParams{Name: tool, Arguments: json.RawMessage(args)}
-	if token != "" {
-		p.SetProgressToken(token)
-	}
-	res, err := c.session.CallTool(ctx, p)
+// call calls a tool.
+func (c *client) call(tool, args string) (r reply, err error) {
+	res, err := c.session.CallTool(c.Context(), &mcp.CallToolParams{Name: tool, Arguments: json.RawMessage(args)})
 	if err != nil {
 		return r, err
 	}
@@ -132,7 +127,7 @@ func (c *client) external(args string) reply { return c.good("sequential_thinkin
 
 func (c *client) good(tool, args string) reply {
 	c.Helper()
-	r, err := c.call(c.Context(), tool, "", args)
+	r, err := c.call(tool, args)
 	if err != nil {
 		c.Fatalf("%s %s: %v", tool, args, err)
 	}
@@ -142,7 +137,7 @@ func (c *client) good(tool, args string) reply {
 // refused checks that a call fails with a JSON-RPC error.
 func (c *client) refused(tool, args string, code int64, message, data string) {
 	c.Helper()
-	_, err := c.call(c.Context(), tool, "", args)
+	_, err := c.call(tool, args)
 	e, ok := errors.AsType[*jsonrpc.Error](err)
 	if !ok || e.Code != code || e.Message != message {
 		c.Fatalf("%s %s: %v, want %d %s", tool, args, err, code, message)
@@ -346,98 +341,6 @@ func TestFailures(t *testing.T) {
 		}
 		if took := time.Since(start); took < time.Second {
 			t.Errorf("took %v, want at least the second of Retry-After", took)
-		}
-	})
-}
-
-// Two calls of one session are recorded in the order of the calls, even if the
-// second model is faster. A client receives the progress that it requests.
-func TestOrderAndProgress(t *testing.T) {
-	each(t, func(t *testing.T, open func(...string) *client, store string) {
-		clearKeys(t)
-		models := llmtest.Serve(t)
-		t.Setenv("OPENAI_BASE_URL", models.URL)
-		c := open()
-		asked := make(chan string, 10)
-		models.Answer = func(_ int, q llmtest.Request) llmtest.Reply {
-			asked <- q.Model
-			r := thought("from "+q.Model, "1")
-			if q.Model == "slow" {
-				// Hold until the client has received two notifications.
-				r.Hold = func(*http.Request) {
-					for range 2 {
-						if msg := <-c.progress; msg != "waiting for slow" {
-							t.Errorf("got progress %q", msg)
-						}
-					}
-				}
-			}
-			return r
-		}
-		var wg sync.WaitGroup
-		begin := func(model, session, token string, number int) *reply {
-			r := new(reply)
-			wg.Go(func() {
-				var err error
-				*r, err = c.call(t.Context(), "sequential_thinking_external", token, fmt.Sprintf(
-					`{"thought":"p","thought_number":%d,"total_thoughts":2,"next_thought_needed":true,"session_id":%q,"model":%q}`, number, session, model))
-				if err != nil {
-					t.Error(err)
-				}
-			})
-			return r
-		}
-		slow := begin("slow", "s", "token-1", 1)
-		if model := <-asked; model != "slow" {
-			t.Fatalf("first request is to model %s, want slow", model)
-		}
-		quick := begin("quick", "s", "", 2)
-		wg.Wait()
-		if slow.Length != 1 || quick.Length != 2 || slow.Content != "from slow" || quick.Content != "from quick" {
-			t.Errorf("got replies %+v and %+v", slow, quick)
-		}
-		second := models.Requests()[1]
-		if text := second.Messages[1].Content; !strings.Contains(text, "[1] from slow") {
-			t.Errorf("the second prompt lacks the first thought:\n%s", text)
-		}
-	})
-}
-
-// Canceling a call cancels its request to the model and records nothing.
-func TestCancel(t *testing.T) {
-	each(t, func(t *testing.T, open func(...string) *client, store string) {
-		clearKeys(t)
-		models := llmtest.Serve(t)
-		asked, canceled := make(chan bool, 1), make(chan bool, 1)
-		models.Answer = func(n int, _ llmtest.Request) llmtest.Reply {
-			r := thought("a", "1")
-			if n == 1 {
-				r.Hold = func(q *http.Request) {
-					asked <- true
-					<-q.Context().Done()
-					canceled <- true
-				}
-			}
-			return r
-		}
-		t.Setenv("OPENAI_BASE_URL", models.URL)
-		c := open("--model", "gpt-4o")
-		const args = `{"thought":"p","thought_number":1,"total_thoughts":2,"next_thought_needed":true,"session_id":"s"}`
-		ctx, cancel := context.WithCancel(t.Context())
-		go func() {
-			<-asked
-			cancel()
-		}()
-		if r, err := c.call(ctx, "sequential_thinking_external", "", args); err == nil {
-			t.Errorf("canceled call: got %+v", r)
-		}
-		select {
-		case <-canceled:
-		case <-time.After(30 * time.Second):
-			t.Fatal("the request to the model was not canceled")
-		}
-		if r := c.external(args); r.Length != 1 {
-			t.Errorf("repeated call: got %+v", r)
 		}
 	})
 }
