@@ -42,8 +42,7 @@ func (a *App) unlogged() (lost uint64, failing bool) {
 	if a.audit == nil {
 		return 0, false
 	}
-	lost, err := a.audit.State()
-	return lost, err != nil
+	return a.audit.State()
 }
 
 // observer returns what servers tell of requests; nil if nothing is.

@@ -175,14 +175,14 @@ func TestFullDisk(t *testing.T) {
 		for i := range 100 {
 			l.Record(&Entry{Request: fmt.Sprint(1 + i)})
 		}
-		if lost, err := l.State(); lost != 0 || !errors.Is(err, syscall.ENOSPC) {
-			t.Errorf("the state is %d, %v", lost, err)
+		if lost, failing := l.State(); lost != 0 || !failing {
+			t.Errorf("the state is %d, %t", lost, failing)
 		}
 		time.Sleep(5 * retryEvery)
 		out.full.Store(false)
 		time.Sleep(2 * retryEvery)
-		if lost, err := l.State(); lost != 0 || err != nil || len(out.text) == 0 {
-			t.Errorf("the state is %d, %v", lost, err)
+		if lost, failing := l.State(); lost != 0 || failing || len(out.text) == 0 {
+			t.Errorf("the state is %d, %t", lost, failing)
 		}
 		l.Record(&Entry{Request: "101"})
 		if err := l.Close(); err != nil {
@@ -196,6 +196,40 @@ func TestFullDisk(t *testing.T) {
 		}
 		if a, b := strings.Count(said.String(), "cannot be written"), strings.Count(said.String(), "can be written again"); a != 1 || b != 1 {
 			t.Errorf("logged:\n%s", said.String())
+		}
+	})
+}
+
+// hanging is a writer that hangs until it is closed.
+type hanging chan struct{}
+
+func (h hanging) Write(b []byte) (int, error) {
+	<-h
+	return len(b), nil
+}
+
+// Probes see a write that hangs, instead of waiting for it.
+func TestHangingDisk(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		out := make(hanging)
+		l, err := Open(Config{Out: out})
+		if err != nil {
+			t.Fatal(err)
+		}
+		go l.Record(&Entry{Request: "1"})
+		synctest.Wait()
+		if _, failing := l.State(); failing {
+			t.Error("a write that has just begun is taken for a failure")
+		}
+		time.Sleep(2 * hangingAfter)
+		if _, failing := l.State(); !failing {
+			t.Error("a write that hangs is not reported")
+		}
+		close(out)
+		synctest.Wait()
+		if _, failing := l.State(); failing {
+			t.Error("a write that has ended is reported")
 		}
 	})
 }

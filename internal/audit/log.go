@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -17,6 +18,8 @@ const (
 	maxWaiting = 16 << 20
 	// retryEvery is how often a failed write is tried again.
 	retryEvery = time.Second
+	// hangingAfter is how long a write may take before State reports it.
+	hangingAfter = 5 * time.Second
 	// fileMode is that of a file that is created: the log names people.
 	fileMode = 0o600
 )
@@ -40,10 +43,14 @@ type Log struct {
 	waiting [][]byte   // lines that are not written yet, with their line endings
 	size    int        // bytes of waiting
 	done    int        // bytes of the first line that the file has
-	lost    uint64     // lines for which there was no memory
-	untold  uint64     // of them, not yet reported in the log
+	untold  uint64     // lines that are lost and not yet reported in the log
 	tried   time.Time  // the last attempt
 	err     error      // of it
+
+	// State reads these also while a write hangs.
+	lost    atomic.Uint64 // lines for which there was no memory
+	failing atomic.Bool   // the last attempt has failed
+	writing atomic.Int64  // when the attempt that is under way began, in Unix nanoseconds; 0 if none is
 }
 
 // Open opens the log. It returns an error if the file cannot be written.
@@ -78,13 +85,15 @@ func (l *Log) reopen() error {
 	return nil
 }
 
-// State returns how many lines could not be written since the start, and the error of the
-// last attempt to write, nil if it succeeded.
-func (l *Log) State() (lost uint64, err error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.flush()
-	return l.lost, l.err
+// State returns how many lines could not be written since the start, and whether the last attempt to write
+// has failed or takes longer than five seconds. It does not wait for one that hangs.
+func (l *Log) State() (lost uint64, failing bool) {
+	if l.mu.TryLock() {
+		l.flush()
+		l.mu.Unlock()
+	}
+	began := l.writing.Load()
+	return l.lost.Load(), l.failing.Load() || began != 0 && time.Since(time.Unix(0, began)) > hangingAfter
 }
 
 // Close writes the lines that wait, and closes the file.
@@ -97,7 +106,7 @@ func (l *Log) Close() error {
 	}
 	l.flush()
 	if n := uint64(len(l.waiting)); n > 0 {
-		l.Logger.Error("the audit log lacks lines, because it could not be written", "lines", l.lost+n)
+		l.Logger.Error("the audit log lacks lines, because it could not be written", "lines", l.lost.Load()+n)
 	}
 	if l.file != nil {
 		_ = l.file.Close() // writes are not buffered
@@ -110,7 +119,7 @@ func (l *Log) add(line []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.size+len(line) > maxWaiting {
-		l.lost++
+		l.lost.Add(1)
 		l.untold++
 	} else {
 		if l.untold > 0 {
@@ -139,6 +148,7 @@ func (l *Log) flush() {
 		return
 	}
 	failed := l.err != nil
+	l.writing.Store(time.Now().UnixNano())
 	l.err = l.reopen()
 	for len(l.waiting) > 0 && l.err == nil {
 		var n int
@@ -150,6 +160,8 @@ func (l *Log) flush() {
 		l.waiting, l.done = l.waiting[1:], 0
 	}
 	l.tried = time.Now()
+	l.writing.Store(0)
+	l.failing.Store(l.err != nil)
 	switch {
 	case l.err != nil && !failed:
 		l.Logger.Error("the audit log cannot be written; calls are answered all the same, and its lines are kept in memory as far as there is room", "error", l.err)
