@@ -48,7 +48,7 @@ type Client struct {
 	Name string // as its maker writes it
 
 	Format  Format
-	Servers []string // keys that lead to the object of servers
+	Servers string // key of the object of servers
 
 	User    string // file for all projects
 	Windows string // the same on Windows, if it differs
@@ -68,89 +68,89 @@ type Client struct {
 // clients is the table of all clients, in the order of the documentation.
 var clients = []Client{
 	{
-		ID: "claude-code", Name: "Claude Code", Format: JSON, Servers: []string{"mcpServers"},
+		ID: "claude-code", Name: "Claude Code", Format: JSON, Servers: "mcpServers",
 		User: "~/.claude.json", Home: "CLAUDE_CONFIG_DIR", Project: ".mcp.json",
 		Programs: []string{"claude"}, Dirs: []string{"~/.claude", "~/.claude.json"},
 		Reload: "start a new session", Skills: ".claude/skills",
 		shape: shape{kind: "stdio", url: "url", remote: "http", bearer: "Bearer ${NAME}"},
 	},
 	{
-		ID: "claude-desktop", Name: "Claude Desktop", Format: JSON, Servers: []string{"mcpServers"},
+		ID: "claude-desktop", Name: "Claude Desktop", Format: JSON, Servers: "mcpServers",
 		User: "$CONFIG/Claude/claude_desktop_config.json",
 		Dirs: []string{"$CONFIG/Claude"}, Reload: "quit and start it again",
 	},
 	{
-		ID: "cursor", Name: "Cursor", Format: JSON, Servers: []string{"mcpServers"},
+		ID: "cursor", Name: "Cursor", Format: JSON, Servers: "mcpServers",
 		User: "~/.cursor/mcp.json", Project: ".cursor/mcp.json",
 		Programs: []string{"cursor"}, Dirs: []string{"~/.cursor"},
 		Reload: "enable the server under Settings, Tools & MCP",
 		shape:  shape{url: "url", bearer: "Bearer ${env:NAME}"},
 	},
 	{
-		ID: "vscode", Name: "VS Code", Format: JSON, Servers: []string{"servers"},
+		ID: "vscode", Name: "VS Code", Format: JSON, Servers: "servers",
 		User: "$CONFIG/Code/User/mcp.json", Project: ".vscode/mcp.json",
 		Programs: []string{"code"}, Dirs: []string{"$CONFIG/Code/User"},
 		Reload: "start the server in the file or with MCP: List Servers",
 		shape:  shape{kind: "stdio", url: "url", remote: "http", bearer: "Bearer ${env:NAME}"},
 	},
 	{
-		ID: "vscode-insiders", Name: "VS Code Insiders", Format: JSON, Servers: []string{"servers"},
+		ID: "vscode-insiders", Name: "VS Code Insiders", Format: JSON, Servers: "servers",
 		User: "$CONFIG/Code - Insiders/User/mcp.json", Project: ".vscode/mcp.json",
 		Programs: []string{"code-insiders"}, Dirs: []string{"$CONFIG/Code - Insiders/User"},
 		Reload: "start the server in the file or with MCP: List Servers",
 		shape:  shape{kind: "stdio", url: "url", remote: "http", bearer: "Bearer ${env:NAME}"},
 	},
 	{
-		ID: "codex", Name: "Codex", Format: TOML, Servers: []string{"mcp_servers"},
+		ID: "codex", Name: "Codex", Format: TOML, Servers: "mcp_servers",
 		User: "~/.codex/config.toml", Home: "CODEX_HOME", Project: ".codex/config.toml",
 		Programs: []string{"codex"}, Dirs: []string{"~/.codex"},
 		Reload: "start a new session", Skills: ".agents/skills",
 		shape: shape{url: "url", tokenKey: "bearer_token_env_var"},
 	},
 	{
-		ID: "gemini-cli", Name: "Gemini CLI", Format: JSON, Servers: []string{"mcpServers"},
+		ID: "gemini-cli", Name: "Gemini CLI", Format: JSON, Servers: "mcpServers",
 		User: "~/.gemini/settings.json", Project: ".gemini/settings.json",
 		Programs: []string{"gemini"}, Dirs: []string{"~/.gemini"},
 		Reload: "start a new session", Skills: ".agents/skills",
 		shape: shape{url: "httpUrl", bearer: "Bearer ${NAME}"},
 	},
 	{
-		ID: "zed", Name: "Zed", Format: JSON, Servers: []string{"context_servers"},
+		ID: "zed", Name: "Zed", Format: JSON, Servers: "context_servers",
 		User: "$XDG/zed/settings.json", Windows: "$CONFIG/Zed/settings.json", Project: ".zed/settings.json",
 		Programs: []string{"zed", "zeditor"}, Dirs: []string{"$XDG/zed", "$CONFIG/Zed"},
 		Reload: "it notices the change",
 		shape:  shape{source: "custom", url: "url"},
 	},
 	{
-		ID: "windsurf", Name: "Windsurf", Format: JSON, Servers: []string{"mcpServers"},
+		ID: "windsurf", Name: "Windsurf", Format: JSON, Servers: "mcpServers",
 		User:     "~/.codeium/windsurf/mcp_config.json",
 		Programs: []string{"windsurf"}, Dirs: []string{"~/.codeium/windsurf"},
 		Reload: "refresh the servers in the Cascade panel",
 		shape:  shape{url: "serverUrl", bearer: "Bearer ${env:NAME}"},
 	},
 	{
-		ID: "opencode", Name: "OpenCode", Format: JSON, Servers: []string{"mcp"},
+		ID: "opencode", Name: "OpenCode", Format: JSON, Servers: "mcp",
 		User: "$XDG/opencode/opencode.json", Other: "opencode.jsonc", Project: "opencode.json",
 		Programs: []string{"opencode"}, Dirs: []string{"$XDG/opencode"},
 		Reload: "start a new session", Skills: ".agents/skills",
 		shape: shape{kind: "local", joined: true, env: "environment", enabled: true, url: "url", remote: "remote", bearer: "Bearer {env:NAME}"},
 	},
 	{
-		ID: "copilot-cli", Name: "Copilot CLI", Format: JSON, Servers: []string{"mcpServers"},
+		ID: "copilot-cli", Name: "Copilot CLI", Format: JSON, Servers: "mcpServers",
 		User: "~/.copilot/mcp-config.json", Home: "COPILOT_HOME", Project: ".mcp.json",
 		Programs: []string{"copilot"}, Dirs: []string{"~/.copilot"},
 		Reload: "start a new session", Skills: ".agents/skills",
 		shape: shape{kind: "stdio", tools: true, url: "url", remote: "http", bearer: "Bearer ${NAME}"},
 	},
 	{
-		ID: "kiro", Name: "Kiro", Format: JSON, Servers: []string{"mcpServers"},
+		ID: "kiro", Name: "Kiro", Format: JSON, Servers: "mcpServers",
 		User: "~/.kiro/settings/mcp.json", Project: ".kiro/settings/mcp.json",
 		Programs: []string{"kiro", "kiro-cli"}, Dirs: []string{"~/.kiro"},
 		Reload: "it notices the change",
 		shape:  shape{url: "url", bearer: "Bearer ${NAME}"},
 	},
 	{
-		ID: "goose", Name: "goose", Format: YAML, Servers: []string{"extensions"},
+		ID: "goose", Name: "goose", Format: YAML, Servers: "extensions",
 		User: "$XDG/goose/config.yaml", Windows: "$CONFIG/Block/goose/config/config.yaml",
 		Programs: []string{"goose"}, Dirs: []string{"$XDG/goose", "$CONFIG/Block/goose"},
 		Reload: "start a new session",

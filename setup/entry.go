@@ -159,24 +159,23 @@ var variableName = lazyregexp.New(`^Bearer (?:\$\{(?:env:)?(\w+)\}|\$(\w+)|\{env
 // decode returns what an entry says, in the shape of any client. It reports false if the
 // entry names neither a program nor a URL.
 func decode(entry map[string]any) (s Server, ok bool) {
-	text := func(keys ...string) string {
+	texts := func(keys ...string) (all []string) {
 		for _, key := range keys {
-			if v, ok := entry[key].(string); ok {
-				return v
+			switch value := entry[key].(type) {
+			case string:
+				all = append(all, value)
+			case []any:
+				for _, v := range value {
+					if text, ok := v.(string); ok {
+						all = append(all, text)
+					}
+				}
 			}
 		}
-		return ""
+		return all
 	}
-	s.Command = text("command", "cmd")
-	s.Args = list(entry["args"])
-	switch command := entry["command"].(type) {
-	case []any: // OpenCode
-		if all := list(command); len(all) > 0 {
-			s.Command, s.Args = all[0], all[1:]
-		}
-	case map[string]any: // Zed, formerly
-		s.Command, _ = command["path"].(string)
-		s.Args = list(command["args"])
+	if all := texts("command", "cmd", "args"); len(all) > 0 && len(texts("command", "cmd")) > 0 {
+		s.Command, s.Args = all[0], append(s.Args, all[1:]...)
 	}
 	for _, key := range []string{"env", "environment", "envs"} {
 		if env, ok := entry[key].(map[string]any); ok && len(env) > 0 {
@@ -186,8 +185,10 @@ func decode(entry map[string]any) (s Server, ok bool) {
 			}
 		}
 	}
-	s.URL = text("url", "httpUrl", "serverUrl", "uri")
-	s.TokenEnv = text("bearer_token_env_var")
+	if urls := texts("url", "httpUrl", "serverUrl", "uri"); len(urls) > 0 {
+		s.URL = urls[0]
+	}
+	s.TokenEnv = strings.Join(texts("bearer_token_env_var"), "")
 	if headers, ok := entry["headers"].(map[string]any); ok {
 		value, _ := headers["Authorization"].(string)
 		if m := variableName().FindStringSubmatch(value); m != nil {
@@ -195,14 +196,4 @@ func decode(entry map[string]any) (s Server, ok bool) {
 		}
 	}
 	return s, s.Command != "" || s.URL != ""
-}
-
-func list(v any) (texts []string) {
-	all, _ := v.([]any)
-	for _, v := range all {
-		if s, ok := v.(string); ok {
-			texts = append(texts, s)
-		}
-	}
-	return texts
 }

@@ -46,7 +46,7 @@ func (j jsonSyntax) parse(text []byte) (doc map[string]any, err error) {
 	return doc, dec.Decode(&doc)
 }
 
-func (j jsonSyntax) put(text []byte, path []string, entry map[string]any) ([]byte, error) {
+func (j jsonSyntax) put(text []byte, servers string, entry map[string]any) ([]byte, error) {
 	root, err := j.tree(text)
 	if err != nil {
 		return nil, err
@@ -59,7 +59,7 @@ func (j jsonSyntax) put(text []byte, path []string, entry map[string]any) ([]byt
 		}
 	}
 	indent, at := newline, ""
-	for _, name := range path {
+	for _, name := range []string{servers, EntryName} {
 		parent, ok := root.Find(at).Value.(*hujson.Object)
 		if !ok {
 			return nil, errors.New(`"` + at[1:] + `" is not an object`)
@@ -129,11 +129,11 @@ func render(v any, indent, unit string) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-func (j jsonSyntax) cut(text []byte, path []string) ([]byte, error) {
+func (j jsonSyntax) cut(text []byte, servers string) ([]byte, error) {
 	root, err := j.tree(text)
 	if err != nil {
 		return nil, err
 	}
-	err = root.Patch([]byte(`[{"op": "remove", "path": "/` + strings.Join(path, "/") + `"}]`))
+	err = root.Patch([]byte(`[{"op": "remove", "path": "/` + servers + `/` + EntryName + `"}]`))
 	return packed(root, text), err
 }

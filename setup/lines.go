@@ -60,9 +60,9 @@ func (tomlSyntax) parse(text []byte) (map[string]any, error) {
 	return doc, err
 }
 
-func (t tomlSyntax) put(text []byte, path []string, entry map[string]any) ([]byte, error) {
+func (t tomlSyntax) put(text []byte, servers string, entry map[string]any) ([]byte, error) {
 	newline := lineEnding(text)
-	kept, _ := t.cut(text, path)
+	kept, _ := t.cut(text, servers)
 	before := ended(kept, newline)
 	if before != "" {
 		before += newline
@@ -72,7 +72,7 @@ func (t tomlSyntax) put(text []byte, path []string, entry map[string]any) ([]byt
 		err := toml.NewEncoder(&b).SetTablesInline(true).Encode(v)
 		return b.Bytes(), err
 	}, "", newline)
-	return []byte(before + "[" + strings.Join(path, ".") + "]" + newline + table), err
+	return []byte(before + "[" + servers + "." + EntryName + "]" + newline + table), err
 }
 
 // tomlHeader returns the keys in the header of a table.
@@ -90,13 +90,13 @@ func tomlHeader(line string) (keys []string, ok bool) {
 
 // cut removes the tables of the entry and the empty line before them. Comments behind the last of
 // their keys stay: they may be about what follows.
-func (tomlSyntax) cut(text []byte, path []string) ([]byte, error) {
+func (tomlSyntax) cut(text []byte, servers string) ([]byte, error) {
 	var kept, notes []string // notes are comments in the entry
 	inside := false
 	for _, line := range linesOf(text) {
 		if keys, header := tomlHeader(line); header {
 			was := inside
-			inside = len(keys) >= len(path) && slices.Equal(keys[:len(path)], path)
+			inside = len(keys) > 1 && keys[0] == servers && keys[1] == EntryName
 			if n := len(kept); inside && !was && n > 0 && blank([]byte(kept[n-1])) {
 				kept = kept[:n-1]
 			}
@@ -141,13 +141,13 @@ type yamlBlock struct {
 	others     bool   // there are other servers
 }
 
-func yamlBlockOf(text []byte, path []string) yamlBlock {
+func yamlBlockOf(text []byte, servers string) yamlBlock {
 	b := yamlBlock{lines: linesOf(text)}
 	is := func(line, name string) bool {
 		key, _, ok := strings.Cut(line, ":")
 		return ok && strings.Trim(key, " \"'") == name
 	}
-	b.servers = slices.IndexFunc(b.lines, func(line string) bool { return line[0] != ' ' && is(line, path[0]) })
+	b.servers = slices.IndexFunc(b.lines, func(line string) bool { return line[0] != ' ' && is(line, servers) })
 	if b.servers < 0 {
 		return b
 	}
@@ -164,7 +164,7 @@ func yamlBlockOf(text []byte, path []string) yamlBlock {
 			b.indent = line[:depth]
 		}
 		if depth == len(b.indent) {
-			if inside = is(line, path[1]); inside {
+			if inside = is(line, EntryName); inside {
 				b.start, b.end = i, i
 			} else {
 				b.others = true
@@ -177,12 +177,12 @@ func yamlBlockOf(text []byte, path []string) yamlBlock {
 	return b
 }
 
-func (y yamlSyntax) put(text []byte, path []string, entry map[string]any) ([]byte, error) {
+func (y yamlSyntax) put(text []byte, servers string, entry map[string]any) ([]byte, error) {
 	newline := lineEnding(text)
-	b := yamlBlockOf(text, path)
+	b := yamlBlockOf(text, servers)
 	b.lines = slices.Delete(b.lines, b.start, b.end)
 	if b.servers < 0 {
-		b.lines = append(linesOf([]byte(ended(text, newline))), path[0]+":"+newline)
+		b.lines = append(linesOf([]byte(ended(text, newline))), servers+":"+newline)
 		b.servers = len(b.lines) - 1
 	}
 	if b.indent == "" {
@@ -193,18 +193,18 @@ func (y yamlSyntax) put(text []byte, path []string, entry map[string]any) ([]byt
 	switch strings.ReplaceAll(value, " ", "") {
 	case "", "{}", "null", "~":
 	default:
-		return nil, fmt.Errorf("%q is not a mapping with one key on each line", path[0])
+		return nil, fmt.Errorf("%q is not a mapping with one key on each line", servers)
 	}
 	if commented {
 		comment = " #" + comment
 	}
 	lines, err := written(entry, yaml.Marshal, b.indent+"  ", newline)
-	b.lines[b.servers] = key + ":" + comment + newline + b.indent + path[1] + ":" + newline + lines
+	b.lines[b.servers] = key + ":" + comment + newline + b.indent + EntryName + ":" + newline + lines
 	return []byte(strings.Join(b.lines, "")), err
 }
 
-func (y yamlSyntax) cut(text []byte, path []string) ([]byte, error) {
-	b := yamlBlockOf(text, path)
+func (y yamlSyntax) cut(text []byte, servers string) ([]byte, error) {
+	b := yamlBlockOf(text, servers)
 	if b.start == b.end {
 		return nil, errInPlace
 	}

@@ -87,8 +87,7 @@ func (s Setup) Entries(c Client, project bool) (map[string]Server, error) {
 		return nil, &FileError{File: file, Err: err}
 	}
 	all := make(map[string]Server)
-	servers, _ := valueAt(d.doc, c.Servers).(map[string]any)
-	for name, entry := range servers {
+	for name, entry := range d.servers {
 		if entry, ok := entry.(map[string]any); ok {
 			if server, ok := decode(entry); ok {
 				all[name] = server
@@ -105,7 +104,7 @@ func (s Setup) Snippet(c Client, project bool, server Server) (string, error) {
 		return "", err
 	}
 	maps.Copy(wanted, first)
-	text, err := syntaxes[c.Format].put(nil, c.path(), wanted)
+	text, err := syntaxes[c.Format].put(nil, c.Servers, wanted)
 	return string(text), err
 }
 

@@ -151,7 +151,7 @@ func TestIdentity(t *testing.T) {
 	for _, c := range []string{"claude-code", "codex", "goose", "opencode", "vscode"} {
 		c, _ := Lookup(c)
 		for _, text := range texts[c.Format] {
-			text := strings.ReplaceAll(text, "SERVERS", c.Servers[0])
+			text := strings.ReplaceAll(text, "SERVERS", c.Servers)
 			if runtime.GOOS == "windows" && text == "" {
 				continue
 			}
@@ -372,8 +372,8 @@ func FuzzYAML(f *testing.F) { fuzz(f, "goose") }
 func fuzz(f *testing.F, id string) {
 	c, _ := Lookup(id)
 	for _, text := range texts[c.Format] {
-		f.Add(strings.ReplaceAll(text, "SERVERS", c.Servers[0]))
-		f.Add(strings.ReplaceAll(text, "SERVERS", c.Servers[0]) + "{")
+		f.Add(strings.ReplaceAll(text, "SERVERS", c.Servers))
+		f.Add(strings.ReplaceAll(text, "SERVERS", c.Servers) + "{")
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		if d, err := c.parse([]byte(text)); err == nil {

@@ -8,15 +8,15 @@ import (
 	"slices"
 )
 
-// A syntax changes text in one format. The text has no byte order mark. Path leads to the
-// entry; what the text has besides stays, or is checked by the caller to be the same.
+// A syntax changes text in one format. The text has no byte order mark. Servers is the key of the
+// object with the entry; what the text has besides stays, or is checked by the caller to be the same.
 type syntax interface {
 	// parse returns the content of a text, which is empty for a text without any.
 	parse(text []byte) (map[string]any, error)
 	// put adds the entry, or changes it to be as it is told.
-	put(text []byte, path []string, entry map[string]any) ([]byte, error)
+	put(text []byte, servers string, entry map[string]any) ([]byte, error)
 	// cut removes the entry.
-	cut(text []byte, path []string) ([]byte, error)
+	cut(text []byte, servers string) ([]byte, error)
 }
 
 var syntaxes = map[Format]syntax{JSON: jsonSyntax{}, TOML: tomlSyntax{}, YAML: yamlSyntax{}}
@@ -29,28 +29,27 @@ const byteOrderMark = "\xEF\xBB\xBF"
 
 // A document is the parsed text of a configuration file.
 type document struct {
-	client Client
-	text   []byte
-	doc    map[string]any
-	entry  map[string]any // nil if there is none
+	client  Client
+	text    []byte
+	doc     map[string]any
+	servers map[string]any
+	entry   map[string]any // nil if there is none
 }
-
-// path returns the keys that lead to the entry.
-func (c Client) path() []string { return append(slices.Clone(c.Servers), EntryName) }
 
 // parse parses the text of a client's file.
 func (c Client) parse(text []byte) (document, error) {
 	d := document{client: c, text: text}
 	var err error
 	d.doc, err = syntaxes[c.Format].parse(bytes.TrimPrefix(text, []byte(byteOrderMark)))
-	d.entry, _ = valueAt(d.doc, c.path()).(map[string]any)
+	d.servers, _ = d.doc[c.Servers].(map[string]any)
+	d.entry, _ = d.servers[EntryName].(map[string]any)
 	return d, err
 }
 
 // put returns the text with an entry.
 func (d document) put(entry map[string]any) ([]byte, error) {
-	return d.change(entry, func(text []byte, path []string) ([]byte, error) {
-		return syntaxes[d.client.Format].put(text, path, entry)
+	return d.change(entry, func(text []byte, servers string) ([]byte, error) {
+		return syntaxes[d.client.Format].put(text, servers, entry)
 	})
 }
 
@@ -61,9 +60,9 @@ func (d document) cut() ([]byte, error) {
 
 // change returns a changed text, after parsing it: it has the entry, and everything else is as it
 // was.
-func (d document) change(entry map[string]any, edit func(text []byte, path []string) ([]byte, error)) ([]byte, error) {
+func (d document) change(entry map[string]any, edit func(text []byte, servers string) ([]byte, error)) ([]byte, error) {
 	body, marked := bytes.CutPrefix(d.text, []byte(byteOrderMark))
-	text, err := edit(body, d.client.path())
+	text, err := edit(body, d.client.Servers)
 	if err != nil {
 		return nil, err
 	}
@@ -71,32 +70,21 @@ func (d document) change(entry map[string]any, edit func(text []byte, path []str
 		text = append([]byte(byteOrderMark), text...)
 	}
 	changed, err := d.client.parse(text)
-	if err != nil || !reflect.DeepEqual(changed.entry, entry) ||
-		!reflect.DeepEqual(without(changed.doc, d.client.path()), without(d.doc, d.client.path())) {
+	if err != nil || !reflect.DeepEqual(changed.entry, entry) || !reflect.DeepEqual(changed.rest(), d.rest()) {
 		return nil, errInPlace
 	}
 	return text, nil
 }
 
-// valueAt returns the value at a path in a parsed file, or nil.
-func valueAt(doc map[string]any, path []string) any {
-	for _, key := range path[:len(path)-1] {
-		doc, _ = doc[key].(map[string]any)
-	}
-	return doc[path[len(path)-1]]
-}
-
-// without returns a copy of a parsed file without the value at a path. Objects on the
-// path that are empty then are omitted, as are values that are null.
-func without(doc map[string]any, path []string) map[string]any {
-	doc = maps.Clone(doc)
-	inner, isObject := doc[path[0]].(map[string]any)
-	if isObject && len(path) > 1 {
-		inner = without(inner, path[1:])
-		doc[path[0]] = inner
-	}
-	if len(path) == 1 || doc[path[0]] == nil || isObject && len(inner) == 0 {
-		delete(doc, path[0])
+// rest returns what a file has besides the entry. An object of servers that is empty then is omitted,
+// as is one that is null.
+func (d document) rest() map[string]any {
+	doc, servers := maps.Clone(d.doc), maps.Clone(d.servers)
+	delete(servers, EntryName)
+	if doc[d.client.Servers] == nil || d.servers != nil && len(servers) == 0 {
+		delete(doc, d.client.Servers)
+	} else if d.servers != nil {
+		doc[d.client.Servers] = servers
 	}
 	return doc
 }

@@ -111,7 +111,7 @@ func buttons() (cursor, vscode string, err error) {
 		var file map[string]map[string]json.RawMessage
 		var b bytes.Buffer
 		err = errors.Join(err, failed, json.Unmarshal([]byte(text), &file))
-		err = errors.Join(err, json.Compact(&b, file[c.Servers[0]][setup.EntryName]))
+		err = errors.Join(err, json.Compact(&b, file[c.Servers][setup.EntryName]))
 		return b.String()
 	}
 	query := url.Values{"name": {setup.EntryName}, "config": {base64.StdEncoding.EncodeToString([]byte(entry("cursor")))}}
