@@ -16,10 +16,14 @@ import (
 // change to it, and returns its watches. The zero Feed is ready for use. All methods may be
 // called concurrently and none blocks.
 type Feed struct {
-	mu   sync.Mutex // guards what follows, and the watches
-	open map[*Watch]bool
-	err  error // of a closed feed
+	mu    sync.Mutex // guards what follows, and the watches
+	open  map[*Watch]bool
+	turns chan struct{} // filled by calls of Watch.Turn; made with the first watch
+	err   error         // of a closed feed
 }
+
+// maxTurns is how many watches of a feed read at the same time.
+const maxTurns = 2
 
 // A Topic is a hash of a [Key]. Sessions are reported by topic between processes. If
 // two sessions have the same one, a watch of either is told of both.
@@ -57,7 +61,7 @@ func (f *Feed) Watch() *Watch {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.open == nil {
-		f.open = make(map[*Watch]bool)
+		f.open, f.turns = make(map[*Watch]bool), make(chan struct{}, maxTurns)
 	}
 	f.open[w] = true
 	return w
@@ -167,6 +171,19 @@ func (w *Watch) take() ([]Key, error) {
 	due := slices.Collect(maps.Keys(w.due))
 	clear(w.due)
 	return due, nil
+}
+
+// Turn calls read, which reads what has changed, when few other watches of the feed read. A
+// change that thousands of watches wait for keeps no other caller from the store.
+func (w *Watch) Turn(ctx context.Context, read func()) error {
+	select {
+	case w.feed.turns <- struct{}{}:
+	case <-ctx.Done():
+		return canceled(ctx.Err())
+	}
+	defer func() { <-w.feed.turns }()
+	read()
+	return nil
 }
 
 // Close ends the watch.

@@ -48,8 +48,8 @@ func follow(ctx context.Context, w *sequent.Watch, e *sequent.Engine, id sequent
 		if _, err := w.Wait(ctx); err != nil {
 			return
 		}
-		h, _, err := e.Entries(ctx, id, have)
-		for ; err != nil && !errors.Is(err, sequent.ErrNotFound); h, _, err = e.Entries(ctx, id, have) {
+		h, err := read(ctx, w, e, id, have)
+		for ; err != nil && !errors.Is(err, sequent.ErrNotFound); h, err = read(ctx, w, e, id, have) {
 			select {
 			case <-time.After(retryAfter):
 			case <-ctx.Done():
@@ -65,4 +65,12 @@ func follow(ctx context.Context, w *sequent.Watch, e *sequent.Engine, id sequent
 			changed(false)
 		}
 	}
+}
+
+// read returns the header of a session beyond a position, in a turn of the watch.
+func read(ctx context.Context, w *sequent.Watch, e *sequent.Engine, id sequent.ID, have sequent.Position) (h sequent.Header, err error) {
+	if canceled := w.Turn(ctx, func() { h, _, err = e.Entries(ctx, id, have) }); canceled != nil {
+		return h, canceled
+	}
+	return h, err
 }

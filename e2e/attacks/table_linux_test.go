@@ -150,7 +150,7 @@ func hostileNotes() map[string]string {
 	for i, text := range hostile {
 		notes[fmt.Sprintf("hostile-%d.md", i)] = "[[a]] |a|b|\n|-|-|\n" + of(text, 1_000_000)
 	}
-	for i := range many(1, 11) { // only their size is read
+	for i := range 11 { // only their size is read
 		notes[filepath.Join("too", "large", fmt.Sprintf("%d.md", i))] = of("[", 4_000_000)
 	}
 	notes["too-many-links.md"] = of("[[a]] ", 1_000_000)
@@ -160,7 +160,7 @@ func hostileNotes() map[string]string {
 // linkedNotes are notes of nearly as many links as a note may have.
 func linkedNotes() map[string]string {
 	notes := make(map[string]string)
-	for i := range many(2, 8) {
+	for i := range 8 {
 		notes[fmt.Sprintf("links-%d.md", i)] = linked("[[concept %d of the vault]] ", 9_900)
 	}
 	return notes

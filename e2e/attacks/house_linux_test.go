@@ -7,10 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
-	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -18,7 +19,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sequent-dev/sequent/auth/token"
 	"github.com/sequent-dev/sequent/e2e/programtest"
 )
 
@@ -69,37 +69,87 @@ func call(endpoint, tool, arguments string) request {
 	return request{endpoint: endpoint, method: "tools/call", name: tool, body: fmt.Sprintf(`"name":%q,"arguments":{%s}`, tool, arguments)}
 }
 
+// long reports whether the figures are wanted: on a quiet machine, for longer, and against the
+// goal that docs/security.md has.
+func long() bool { return os.Getenv("SEQUENT_LONG") != "" }
+
+const attackTime = 2 * time.Second
+
 // A house is a server with mallory, who attacks it, and alice, who thinks.
 type house struct {
 	*testing.T
 	server  *programtest.Server
 	origin  string
+	vault   string
 	tokens  map[string]string
 	clients map[string]*http.Client
 }
 
-func (row cost) run(t *testing.T, program, store string) {
+func newHouse(t *testing.T, program string, args ...string) *house {
+	t.Helper()
 	dir := t.TempDir()
-	vault := filepath.Join(dir, "vault")
 	file := filepath.Join(dir, "tokens")
-	h := &house{T: t, tokens: make(map[string]string), clients: make(map[string]*http.Client)}
+	h := &house{T: t, vault: filepath.Join(dir, "vault"), tokens: make(map[string]string), clients: make(map[string]*http.Client)}
 	for _, who := range []string{"alice", "mallory"} {
-		secret, _, err := token.Add(file, token.Info{Subject: who})
-		if err != nil {
-			t.Fatal(err)
-		}
-		h.tokens[who] = secret
+		h.tokens[who] = programtest.Token(t, file, who)
 		h.clients[who] = &http.Client{Timeout: time.Minute, Transport: &http.Transport{MaxIdleConnsPerHost: 16}}
 	}
-	h.server = programtest.StartHTTP(t, program, "--auth", file, "--store", store, "--vault", vault, "--storage-path", filepath.Join(dir, "files"))
-	t.Cleanup(func() { h.server.Stop(t) })
-	u, err := url.Parse(h.server.URL)
+	args = append([]string{"--auth", file, "--vault", h.vault, "--storage-path", filepath.Join(dir, "files"), "--store", filepath.Join(dir, "store.db")}, args...)
+	h.server = programtest.StartHTTP(t, program, args...)
+	t.Cleanup(func() {
+		// Clients that send half a message or read no replies get a second; the rest is for a busy machine.
+		h.server.Terminate(t, 30*time.Second)
+		if t.Failed() {
+			t.Logf("the server logged:\n%.10000s", h.server.Log())
+		}
+	})
+	h.origin = strings.TrimSuffix(h.server.URL, "/mcp")
+	return h
+}
+
+func (h *house) address() string { return strings.TrimPrefix(h.origin, "http://") }
+
+// dialer returns what connects from an address.
+func (h *house) dialer(from string) *net.Dialer {
+	return &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}, Timeout: 10 * time.Second}
+}
+
+const initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`
+
+// follow returns the request for the stream of an MCP session.
+func (h *house) follow(who, session string) string {
+	return fmt.Sprintf("GET /mcp HTTP/1.1\r\nHost: %s\r\nAccept: text/event-stream\r\nAuthorization: Bearer %s\r\nMcp-Session-Id: %s\r\n\r\n",
+		h.address(), h.tokens[who], session)
+}
+
+// older opens an MCP session as older clients do, and its stream.
+func (h *house) older(who string, from *net.Dialer) (session string, stream net.Conn) {
+	h.Helper()
+	got, err := programtest.Do(h.clients[who], programtest.Older(h, h.origin+"/mcp", h.tokens[who], "", initialize))
 	if err != nil {
-		t.Fatal(err)
+		h.Fatal(err)
 	}
-	h.origin = "http://" + u.Host
+	session = got.Header.Get("Mcp-Session-Id")
+	stream, err = from.Dial("tcp", h.address())
+	if err != nil {
+		h.Fatal(err)
+	}
+	h.Cleanup(func() { stream.Close() })
+	if _, err := io.WriteString(stream, h.follow(who, session)); err != nil {
+		h.Fatal(err)
+	}
+	_ = stream.SetReadDeadline(time.Now().Add(time.Minute))
+	status := make([]byte, len("HTTP/1.1 200"))
+	if _, err := io.ReadFull(stream, status); err != nil || string(status) != "HTTP/1.1 200" {
+		h.Fatalf("a stream got %q, %v", status, err)
+	}
+	return session, stream
+}
+
+func (row cost) run(t *testing.T, program, store string) {
+	h := newHouse(t, program, "--store", store)
 	for name, text := range row.notes {
-		path := filepath.Join(vault, ownersFolder, filepath.FromSlash(name))
+		path := filepath.Join(h.vault, ownersFolder, filepath.FromSlash(name))
 		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
 			t.Fatal(err)
 		}
@@ -116,12 +166,7 @@ func (row cost) run(t *testing.T, program, store string) {
 		took = max(took, h.processor()-begun)
 	}
 
-	var quiet figure
-	if long() {
-		quiet = h.together(attackTime()/2, nil)
-	}
-	stop := h.besiege(row.calls)
-	busy := h.together(attackTime()/2, stop)
+	busy := h.together(attackTime/2, h.besiege(row.calls))
 	peak := h.memory("VmHWM:")
 
 	h.settle() // notes that were written meanwhile are indexed
@@ -134,16 +179,15 @@ func (row cost) run(t *testing.T, program, store string) {
 	if left := h.settle(); left > 2*row.allowed()+2*time.Second {
 		t.Errorf("after four callers have left, the server computed for %v", left)
 	}
-	t.Logf("at most %d ms of the processor a call, %d MiB above the idle server, alice: quiet %s; attack %s",
-		took.Milliseconds(), (peak-idle)>>20, quiet, busy)
+	t.Logf("at most %d ms of the processor a call, %d MiB above the idle server, alice: %s", took.Milliseconds(), (peak-idle)>>20, busy)
 	if peak-idle > maxCost {
 		t.Errorf("the server took %d MiB above the idle one, want at most %d", (peak-idle)>>20, maxCost>>20)
 	}
 	if took > row.allowed() {
 		t.Errorf("a call took %v of the processor, want at most %v", took, row.allowed())
 	}
-	if long() && busy.p99 > goal() {
-		t.Errorf("p99 of alice's calls is %v, want at most %v", busy.p99, goal())
+	if long() && busy.p99 > 20*time.Millisecond {
+		t.Errorf("p99 of alice's calls is %v, want at most 20 ms", busy.p99)
 	}
 }
 
@@ -214,34 +258,23 @@ func (h *house) memory(line string) int64 {
 
 // send sends a request and checks its reply.
 func (h *house) send(ctx context.Context, who string, r request) error {
-	method, body := http.MethodPost, r.body
-	headers := http.Header{"Authorization": {"Bearer " + h.tokens[who]}, "Content-Type": {"application/json"}}
-	switch {
-	case r.method != "":
-		body = message(true, r.method, r.body)
-		headers = header(h.tokens[who], "", r.method, r.name)
-	case body == "":
-		method = http.MethodGet
+	var req *http.Request
+	if body := strings.ReplaceAll(r.body, "{n}", rand.Text()); r.method != "" {
+		req = programtest.Request(h, h.origin+r.endpoint, h.tokens[who], r.method, r.name, body)
+	} else {
+		req = programtest.Older(h, h.origin+r.endpoint, h.tokens[who], "", body)
+		if body == "" {
+			req.Method = http.MethodGet
+		}
 	}
-	body = strings.ReplaceAll(body, "{n}", rand.Text())
-	req, err := http.NewRequestWithContext(ctx, method, h.origin+r.endpoint, strings.NewReader(body))
-	if err != nil {
-		return err
-	}
-	req.Header = headers
-	res, err := h.clients[who].Do(req)
-	if err != nil {
-		return err
-	}
-	defer res.Body.Close()
-	reply, err := io.ReadAll(res.Body)
+	got, err := programtest.Do(h.clients[who], req.WithContext(ctx))
 	said := r.refused
 	if said == "" && r.method != "" {
 		said = `"result"`
 	}
-	bad := res.StatusCode != http.StatusOK && r.refused == "" || r.refused == "" && bytes.Contains(reply, []byte(`"isError":true`))
-	if err == nil && (bad || !bytes.Contains(reply, []byte(said))) {
-		err = &wrongReply{res.StatusCode, fmt.Sprintf("%s %s %s got %s %.300s, want %q", r.endpoint, r.method, r.name, res.Status, reply, said)}
+	bad := r.refused == "" && (got.Status != http.StatusOK || strings.Contains(got.Body, `"isError":true`))
+	if err == nil && (bad || !strings.Contains(got.Body, said)) {
+		err = &wrongReply{got.Status, fmt.Sprintf("%s %s %s got %d %.300s, want %q", r.endpoint, r.method, r.name, got.Status, got.Body, said)}
 	}
 	return err
 }
@@ -275,20 +308,33 @@ func (h *house) besiege(calls []request) (stop func()) {
 	return func() { cancel(); all.Wait() }
 }
 
-// together has alice think, search, recall and look at her sessions in the viewer, and then
-// calls stop.
+// A figure is how long calls took.
+type figure struct {
+	calls    int
+	p99, max time.Duration
+}
+
+func (f figure) String() string {
+	return fmt.Sprintf("%d calls, p99 %v, max %v", f.calls, f.p99, f.max)
+}
+
+// together has alice think, search, recall and look at her sessions in the viewer, some of it over
+// new connections, and then calls stop. No call of hers fails.
 func (h *house) together(d time.Duration, stop func()) figure {
-	s := &siege{T: h.T}
+	h.Helper()
 	calls := []request{
 		call("/mcp", "sequentialthinking", `"thought":"what next?","nextThoughtNeeded":true,"thoughtNumber":1`),
 		call("/mcp", "recall_thinking", `"query":"next"`),
 		call("/mcp", "recall_thinking", ``),
 		{endpoint: "/api/v1/sessions?limit=5"},
 	}
+	var waits []time.Duration
 	for end := time.Now().Add(d); time.Now().Before(end); time.Sleep(4 * time.Millisecond) {
 		begun := time.Now()
-		err := h.send(h.Context(), "alice", calls[len(s.waits)%len(calls)])
-		s.waits = append(s.waits, time.Since(begun))
+		err := h.send(h.Context(), "alice", calls[len(waits)%len(calls)])
+		if waits = append(waits, time.Since(begun)); len(waits)%20 == 0 {
+			h.clients["alice"].CloseIdleConnections()
+		}
 		if err != nil {
 			h.Errorf("a call of alice: %v", err)
 			break
@@ -297,5 +343,6 @@ func (h *house) together(d time.Duration, stop func()) figure {
 	if stop != nil {
 		stop()
 	}
-	return s.take()
+	slices.Sort(waits)
+	return figure{len(waits), waits[len(waits)*99/100], waits[len(waits)-1]}
 }
