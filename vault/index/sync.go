@@ -59,6 +59,11 @@ func (x *Index) Sync(ctx context.Context, progress func(Progress)) (report Repor
 	return report, err
 }
 
+// Update brings words and links of the index up to date with the vault, as each search does.
+func (x *Index) Update(ctx context.Context) error {
+	return x.current(ctx, false, nil, func(Report) error { return nil })
+}
+
 // Rebuild removes the index and calls Sync: it reads every note and asks the
 // Embedder for every passage.
 func (x *Index) Rebuild(ctx context.Context, progress func(Progress)) (Report, error) {

@@ -75,8 +75,7 @@ func (o *Vault) DeleteNote(ctx context.Context, uri vault.URI) error {
 	if err := o.Notes.Delete(ctx, uri, nil); err != nil {
 		return err
 	}
-	_, err := o.Index.Sync(ctx, nil)
-	return err
+	return o.Index.Update(ctx)
 }
 
 // A SyncReport is the result of [Vault.Sync].

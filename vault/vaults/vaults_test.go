@@ -1,6 +1,8 @@
 package vaults
 
 import (
+	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -9,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/vault"
+	"github.com/sequent-dev/sequent/vault/index"
 )
 
 // Each owner has a folder of its own on every file system, whatever its name.
@@ -127,6 +131,38 @@ func TestMaintain(t *testing.T) {
 	note, err := own.Notes.Read(t.Context(), "memory://thinking/sequential/"+id)
 	if err != nil || !strings.Contains(note.Body, "never in a [[note]]") {
 		t.Errorf("the note is %+v, %v", note, err)
+	}
+}
+
+// An embedFunc is an embedding model.
+type embedFunc func(texts []string) ([][]float32, error)
+
+func (e embedFunc) Embed(_ context.Context, texts []string) ([][]float32, error) { return e(texts) }
+
+// A note is deleted from the index at once. That waits for no embedding model.
+func TestDeleteNote(t *testing.T) {
+	v := open(t, Config{Dir: t.TempDir(), Engine: sequent.New(sequent.Config{}), Model: "m", Embedder: embedFunc(func([]string) ([][]float32, error) {
+		t.Error("the model is asked")
+		return nil, errors.New("no model")
+	})})
+	own, err := v.Open(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, uri := range []vault.URI{"memory://a", "memory://b"} {
+		if err := own.Notes.Create(t.Context(), &vault.Note{URI: uri, Body: "xyzzy"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, want := range []int{2, 1} {
+		if want == 1 {
+			if err := own.DeleteNote(t.Context(), "memory://a"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if r, err := own.Index.Search(t.Context(), index.Query{Text: "xyzzy", Mode: index.FullText}, nil); err != nil || r.Total != want {
+			t.Errorf("%d notes have the word, %v, want %d", r.Total, err, want)
+		}
 	}
 }
 
