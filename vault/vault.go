@@ -76,18 +76,10 @@ func (v *Vault) Room(ctx context.Context) error {
 	if v.maxNotes <= 0 {
 		return nil
 	}
-	notes := 0
-	for _, err := range v.Walk(ctx, "") {
-		if ctx.Err() != nil {
-			return err
-		}
-		if err == nil { // what cannot be read is no note
-			notes++
-		}
-	}
-	if notes < v.maxNotes {
-		return nil
+	notes, err := v.Recent(ctx, "")
+	if err != nil || len(notes) < v.maxNotes {
+		return err
 	}
 	return sequent.Errorf(sequent.CodeQuotaExceeded, "", "delete notes that are no longer needed, or ask for a larger quota",
-		"the vault has %d notes, and the quota is %d", notes, v.maxNotes)
+		"the vault has %d notes, and the quota is %d", len(notes), v.maxNotes)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/sequent-dev/sequent"
@@ -95,17 +96,12 @@ func (e *Editor) prepare(ctx context.Context, mv *move, checksum string) error {
 	case err != nil && !errors.Is(err, vault.ErrNotFound):
 		return err
 	}
-	mv.name = true
 	name := wikilink.Normalize(mv.from.Name())
-	for info, err := range e.cfg.Vault.Walk(ctx, "") {
-		if ctx.Err() != nil {
-			return err
-		}
-		if err == nil && info.URI != mv.from && wikilink.Normalize(info.URI.Name()) == name {
-			mv.name = false
-		}
-	}
-	return nil
+	notes, err := e.cfg.Vault.Recent(ctx, "")
+	mv.name = !slices.ContainsFunc(notes, func(info vault.Info) bool {
+		return info.URI != mv.from && wikilink.Normalize(info.URI.Name()) == name
+	})
+	return err
 }
 
 // follow changes the links in a note, and returns their number.
