@@ -109,56 +109,33 @@ func expects(section string) bool {
 	}
 }
 
-// compare compares a result with the sections that expect it.
-func (r *run) compare(t *testing.T, step txtar.File, res result, want []txtar.File) (out []txtar.File) {
+// compare compares a result with the sections that expect it, and returns those that do.
+func (r *run) compare(t *testing.T, step txtar.File, res result, want []txtar.File) []txtar.File {
 	t.Helper()
-	where := "-- " + step.Name + " --\n" + string(step.Data)
+	got := res.sections
+	isJSON := func(f txtar.File) bool { return f.Name == "json" }
+	if len(got) > 0 && got[0].Name == "refusal" && !slices.ContainsFunc(want, isJSON) {
+		got = slices.DeleteFunc(got, isJSON) // optional: it repeats the refusal
+	}
+	a, b := sections(got), sections(want)
 	if r.update {
-		r.captures.discover(join(res.sections), res.call)
+		r.captures.discover(a, res.call)
 	}
-	for i, got := range res.sections {
-		at := slices.IndexFunc(want, func(f txtar.File) bool { return f.Name == got.Name })
-		if at < 0 {
-			switch {
-			case got.Name == "json" && res.sections[0].Name == "refusal":
-				continue // optional: it repeats the refusal
-			case i == 0 && len(want) > 0 && !r.update:
-				t.Errorf("%sgot %s:\n%swant %s:\n%s", where, got.Name, got.Data, want[0].Name, want[0].Data)
-			case !r.update:
-				t.Errorf("%sgot %s, which the transcript does not have:\n%s", where, got.Name, got.Data)
-			}
-			out = append(out, r.named(got))
-			continue
-		}
-		if !r.captures.match(text(got), text(want[at])) {
-			if !r.update {
-				t.Errorf("%sgot %s:\n%swant:\n%s", where, got.Name, r.named(got).Data, want[at].Data)
-			}
-			out = append(out, r.named(got))
-		} else {
-			out = append(out, want[at])
-		}
-		want = slices.Delete(want, at, at+1)
+	if r.captures.match(a, b) {
+		return want
 	}
-	for _, w := range want {
-		if !r.update {
-			t.Errorf("%sgot no %s, want:\n%s", where, w.Name, w.Data)
-		}
+	if !r.update {
+		t.Errorf("-- %s --\n%sgot:\n%swant:\n%s", step.Name, step.Data, r.captures.name(a), b)
 	}
-	return out
+	for i := range got {
+		got[i].Data = section(r.captures.name(string(got[i].Data)))
+	}
+	return got
 }
 
-func (r *run) named(f txtar.File) txtar.File {
-	f.Data = section(r.captures.name(string(f.Data)))
-	return f
-}
-
-func join(files []txtar.File) string {
-	var b strings.Builder
-	for _, f := range files {
-		b.Write(f.Data)
-	}
-	return b.String()
+// sections returns sections as one text.
+func sections(files []txtar.File) string {
+	return string(txtar.Format(&txtar.Archive{Files: files}))
 }
 
 // text returns a section's data without the line end that the format adds.
