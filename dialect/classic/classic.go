@@ -8,6 +8,7 @@ import (
 	_ "embed" // for the contract
 	"io"
 	"log/slog"
+	"strconv"
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/brief"
@@ -72,7 +73,6 @@ func New(cfg Config) dialect.Dialect {
 type classic struct {
 	Config
 	scopes  *dialect.Scopes
-	minted  minted
 	drawing *drawing // nil for none
 }
 
@@ -99,7 +99,7 @@ func (c *classic) think(ctx context.Context, call tool.Call, in args) (tool.Repl
 	// Held until the reply, so that drawings and files are in the order of the log.
 	defer turn.Leave()
 	in.Total = max(in.Total, in.Number)
-	s, err := c.record(ctx, call.Caller, turn, in)
+	s, err := c.record(ctx, turn, in)
 	if err != nil {
 		return refuse(err)
 	}
@@ -118,21 +118,23 @@ func (c *classic) think(ctx context.Context, call tool.Call, in args) (tool.Repl
 	return said, nil
 }
 
-// record appends a thought to the scope's session, or to the next one.
-func (c *classic) record(ctx context.Context, caller tool.Caller, turn *dialect.Turn, in args) (*sequent.Session, error) {
-	draft := in.draft()
-	newID, use := c.minted.ids(caller.Owner, "session-"+c.Engine.Now().Format("20060102-150405"))
-	s, err := turn.Record(ctx, newID, func(c *sequent.Change) error {
+// record appends a thought to the scope's session, or to the next one, whose id is the
+// first of this second that no session has.
+func (c *classic) record(ctx context.Context, turn *dialect.Turn, in args) (*sequent.Session, error) {
+	draft, second, n := in.draft(), "session-"+c.Engine.Now().Format("20060102-150405"), 0
+	newID := func() (sequent.ID, error) {
+		if n++; n == 1 {
+			return sequent.ID(second), nil
+		}
+		return sequent.ID(second + "-" + strconv.Itoa(n)), nil
+	}
+	return turn.Record(ctx, newID, func(c *sequent.Change) error {
 		if in.plain() && in.Number == 1 && c.Session().Len() > 0 {
 			return dialect.ErrNext
 		}
 		_, err := c.Append(draft)
 		return err
 	})
-	if err == nil {
-		use()
-	}
-	return s, err
 }
 
 // save writes the file of a session that was just completed, and reports whether the file
