@@ -19,7 +19,9 @@ const (
 	Report                    // tell a person
 )
 
-// Words describe an error code in a dialect. Zero fields mean the shared words.
+// Words describe an error code in a dialect. Zero fields mean the shared words: the
+// engine's code in upper case and its fix, with which the caller can correct the call,
+// unless the error is of the store.
 type Words struct {
 	Code   string // as the caller reads it, such as STORE_BUSY
 	Action Action
@@ -36,27 +38,21 @@ const (
 	CheckFirst = "tell the user before you repeat the call, which could record the thought twice"
 )
 
-// shared has every code of the engine except [sequent.CodeInternal], which is
-// left to the transport: it logs the cause and refers the client to the log.
+// shared has the codes that the caller does not read in upper case and cannot correct with
+// the engine's fix.
 var shared = map[sequent.Code]Words{
-	sequent.CodeInvalidThought:   {"INVALID_THOUGHT", Correct, ""},
-	sequent.CodeInvalidSession:   {"INVALID_SESSION_ID", Correct, ""},
-	sequent.CodeInvalidQuery:     {"INVALID_QUERY", Correct, ""},
-	sequent.CodeRequestKeyReused: {"REQUEST_KEY_REUSED", Correct, ""},
-	sequent.CodeLimitExceeded:    {"LIMIT_EXCEEDED", Correct, ""},
-	sequent.CodeQuotaExceeded:    {"QUOTA_EXCEEDED", Report, "tell the user to delete what is not needed any more, or to have the quota raised; nothing was recorded"},
-	CodeScopeRequired:            {"SCOPE_REQUIRED", Correct, ""},
-	sequent.CodeSessionNotFound:  {"SESSION_NOT_FOUND", Repeat, RepeatCall},
-	sequent.CodeThoughtNotFound:  {"THOUGHT_NOT_FOUND", Correct, ""},
-	sequent.CodeSessionExists:    {"SESSION_EXISTS", Repeat, RepeatCall},
-	sequent.CodeConflict:         {"CONFLICT", Repeat, RepeatCall},
-	sequent.CodeCanceled:         {"CANCELED", Repeat, RepeatCall},
-	sequent.CodeBusy:             {"STORE_BUSY", Repeat, RepeatCall},
-	sequent.CodeUnavailable:      {"STORE_UNAVAILABLE", Report, TellUser},
-	sequent.CodeReadOnly:         {"STORE_READ_ONLY", Report, TellUser},
-	sequent.CodeFull:             {"STORE_FULL", Report, TellUser},
-	sequent.CodeCorrupt:          {"STORE_CORRUPT", Report, "tell the user to run: sequent doctor"},
-	sequent.CodeOtherFormat:      {"STORE_OTHER_FORMAT", Report, "tell the user: another version of sequent wrote the store; `sequent export` of that version reads it"},
+	sequent.CodeInvalidSession:  {Code: "INVALID_SESSION_ID"},
+	sequent.CodeSessionNotFound: {Action: Repeat, Fix: RepeatCall},
+	sequent.CodeSessionExists:   {Action: Repeat, Fix: RepeatCall},
+	sequent.CodeConflict:        {Action: Repeat, Fix: RepeatCall},
+	sequent.CodeCanceled:        {Action: Repeat, Fix: RepeatCall},
+	sequent.CodeBusy:            {Action: Repeat, Fix: RepeatCall},
+	sequent.CodeUnavailable:     {Action: Report, Fix: TellUser},
+	sequent.CodeReadOnly:        {Action: Report, Fix: TellUser},
+	sequent.CodeFull:            {Action: Report, Fix: TellUser},
+	sequent.CodeCorrupt:         {Action: Report, Fix: "tell the user to run: sequent doctor"},
+	sequent.CodeOtherFormat:     {Action: Report, Fix: "tell the user: another version of sequent wrote the store; `sequent export` of that version reads it"},
+	sequent.CodeQuotaExceeded:   {Action: Report, Fix: "tell the user to delete what is not needed any more, or to have the quota raised; nothing was recorded"},
 }
 
 // A Table turns errors of the engine into refusals in a dialect's terms. It has the words
@@ -86,23 +82,20 @@ func (r *Refusal) SessionFull() bool {
 }
 
 // Refusal returns err in the dialect's terms. It returns false if err has no
-// [sequent.Error] in its chain, or one of a code without words: a fault, which the
-// dialect returns as it is. The transport logs it and hides the cause from the client.
+// [sequent.Error] in its chain, or an internal one: a fault, which the dialect returns as
+// it is. The transport logs it and hides the cause from the client.
 func (t Table) Refusal(err error) (Refusal, bool) {
 	e, ok := errors.AsType[*sequent.Error](err)
-	if !ok {
+	if !ok || e.Code == sequent.CodeInternal {
 		return Refusal{}, false
 	}
-	all, known := shared[e.Code]
-	w, own := t.Codes[e.Code]
-	if !known && !own {
-		return Refusal{}, false
-	}
+	all, w := shared[e.Code], t.Codes[e.Code]
+	code := strings.ToUpper(string(e.Code))
 	r := Refusal{
 		Refusal: tool.Refusal{
-			Code: cmp.Or(w.Code, all.Code), Field: e.Field, Message: e.Msg, Fix: cmp.Or(w.Fix, all.Fix, e.Fix),
+			Code: cmp.Or(w.Code, all.Code, code), Field: e.Field, Message: e.Msg, Fix: cmp.Or(w.Fix, all.Fix, e.Fix),
 		},
-		Action: cmp.Or(w.Action, all.Action),
+		Action: cmp.Or(w.Action, all.Action, Correct),
 		Cause:  e,
 	}
 	if e.Code == sequent.CodeCorrupt && e.Field == "sessionId" { // the session; the store may be intact

@@ -90,18 +90,13 @@ func reject(err *tool.ArgumentError) (tool.Reply, error) {
 }
 
 // refuse returns the refusal for an error, and names the arguments that the contract does
-// not have. It returns an error without words unchanged: that is a fault. Codes of the
-// vault become refusals in upper case.
+// not have. It returns a fault unchanged.
 func refuse(err error, unknown ...string) (tool.Reply, error) {
 	r, ok := errors.AsType[*refusal](err)
 	if !ok {
-		e, ok := errors.AsType[*sequent.Error](err)
-		if !ok || e.Code == sequent.CodeInternal {
-			return tool.Reply{}, err
-		}
 		said, ok := table.Refusal(err)
 		if !ok {
-			said.Refusal = tool.Refusal{Code: strings.ToUpper(string(e.Code)), Message: e.Msg, Fix: e.Fix}
+			return tool.Reply{}, err
 		}
 		r = &refusal{said.Code, said.Text()}
 	}
