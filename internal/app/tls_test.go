@@ -7,7 +7,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
-	"io"
+	"log/slog"
 	"math/big"
 	"net"
 	"net/http"
@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -49,51 +50,52 @@ func writeCertificate(t *testing.T, dir string, serial int64) *x509.Certificate 
 	return cert
 }
 
-// A server speaks HTTPS. After a renewal it has the new certificate, and with files that do
-// not fit together the last one that did.
+// A server speaks HTTPS.
 func TestTLS(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	first := writeCertificate(t, dir, 1)
+	pool := x509.NewCertPool()
+	pool.AddCert(writeCertificate(t, dir, 1))
 	cfg := HTTPConfig{TLSCert: filepath.Join(dir, "cert.pem"), TLSKey: filepath.Join(dir, "key.pem")}
 	_, url, _ := serving(t, Config{Store: "memory", HTTP: cfg})
-	if !strings.HasPrefix(url, "https://127.0.0.1:") {
-		t.Errorf("got the URL %s", url)
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}, DisableKeepAlives: true}}
+	res, err := client.Get(url + "/healthz")
+	if err != nil || !strings.HasPrefix(url, "https://127.0.0.1:") || res.StatusCode != http.StatusOK {
+		t.Fatalf("%s: %v, %v", url, res, err)
 	}
-	serial := func(trusted *x509.Certificate) int64 {
-		t.Helper()
-		pool := x509.NewCertPool()
-		pool.AddCert(trusted)
-		client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}, DisableKeepAlives: true}}
-		response, err := client.Get(url + "/healthz")
+	res.Body.Close()
+}
+
+// After a renewal the new certificate is used, and with files that do not fit together the last one that did.
+func TestCertificateIsRenewed(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		dir := t.TempDir()
+		writeCertificate(t, dir, 1)
+		cfg := HTTPConfig{TLSCert: filepath.Join(dir, "cert.pem"), TLSKey: filepath.Join(dir, "key.pem")}
+		made, err := cfg.certificates(slog.New(slog.DiscardHandler))
 		if err != nil {
-			return 0
+			t.Fatal(err)
 		}
-		defer response.Body.Close()
-		if _, err := io.Copy(io.Discard, response.Body); err != nil || response.StatusCode != http.StatusOK {
-			t.Errorf("got %s, %v", response.Status, err)
+		check := func(want int64) {
+			t.Helper()
+			got, err := made.GetCertificate(nil)
+			if err != nil || got.Leaf.SerialNumber.Int64() != want {
+				t.Errorf("got the certificate %v, %v; want %d", got.Leaf.SerialNumber, err, want)
+			}
+			time.Sleep(certificateInterval)
 		}
-		return response.TLS.PeerCertificates[0].SerialNumber.Int64()
-	}
-	if n := serial(first); n != 1 {
-		t.Errorf("got the certificate %d", n)
-	}
-	second := writeCertificate(t, dir, 2)
-	for deadline := time.Now().Add(30 * time.Second); serial(second) != 2; time.Sleep(50 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("the renewed certificate is not in use")
+		check(1)
+		writeCertificate(t, dir, 2)
+		check(2)
+		if err := os.WriteFile(cfg.TLSKey, []byte("no key"), 0o600); err != nil {
+			t.Fatal(err)
 		}
-	}
-	if err := os.WriteFile(cfg.TLSKey, []byte("no key"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	time.Sleep(2 * certificateInterval)
-	if n := serial(second); n != 2 {
-		t.Errorf("with a broken key: got the certificate %d", n)
-	}
-	for _, bad := range []HTTPConfig{{Addr: "0", TLSCert: cfg.TLSCert}, {Addr: "0", TLSCert: cfg.TLSCert, TLSKey: cfg.TLSKey}, {Addr: "0", TLSCert: dir, TLSKey: cfg.TLSKey}} {
-		if _, err := bad.open(nil); err == nil {
-			t.Errorf("%+v: no error", bad)
+		check(2)
+		for _, bad := range []HTTPConfig{{TLSCert: cfg.TLSCert}, cfg, {TLSCert: dir, TLSKey: cfg.TLSKey}} {
+			if _, err := bad.certificates(nil); err == nil {
+				t.Errorf("%+v: no error", bad)
+			}
 		}
-	}
+	})
 }

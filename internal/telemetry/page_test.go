@@ -107,18 +107,8 @@ func withoutValues(lines []string) []string {
 
 func compare(t *testing.T, got, want []string) {
 	t.Helper()
-	for _, line := range want {
-		if !slices.Contains(got, line) {
-			t.Errorf("our page lacks %q", line)
-		}
-	}
-	for _, line := range got {
-		if !slices.Contains(want, line) {
-			t.Errorf("on our page only: %q", line)
-		}
-	}
-	if len(got) != len(want) {
-		t.Errorf("our page has %d lines, theirs %d", len(got), len(want))
+	if !slices.Equal(got, want) {
+		t.Errorf("our page is\n%s\nand theirs\n%s", strings.Join(got, ""), strings.Join(want, ""))
 	}
 }
 
