@@ -41,7 +41,7 @@ func written(entry map[string]any, marshal func(any) ([]byte, error), indent, ne
 // ended returns a text that ends with a line ending, or is empty.
 func ended(text []byte, newline string) string {
 	if len(text) > 0 && text[len(text)-1] != '\n' {
-		return string(text) + newline
+		return strings.TrimRight(string(text), "\r") + newline // not half of a line ending
 	}
 	return string(text)
 }

@@ -140,7 +140,7 @@ var texts = map[Format][]string{
 		"a = \"\"\"\n[SERVERS.x]\n\"\"\"\nb = [\n  1, # one\n  2,\n]\nd = 2026-01-02T03:04:05Z\n[[x]]\ny = { z = 1 }\n[[x]]\n",
 	},
 	YAML: {
-		"", "\n", "# only a comment", "a: 1", "a: 1\n", "a: 1\r\n", "\xEF\xBB\xBFa: 1\n", "---\na: 1\n",
+		"", "\n", "\r", "# only a comment", "a: 1", "a: 1\n", "a: 1\r\n", "\xEF\xBB\xBFa: 1\n", "---\na: 1\n",
 		"SERVERS:\n  x:\n    cmd: y\n", "SERVERS:", "SERVERS:\n", "SERVERS: ~\n", "SERVERS: null # none\nb: 1", "SERVERS: {}\n", "SERVERS: { } # none\n",
 		"é: |\n  SERVERS:\n    sequent: no\nSERVERS: # mine\n    # x\n    x:\n        args:\n        - a\n\n# end\nb: &c [1]\nd: *c\n",
 	},
