@@ -7,24 +7,6 @@ import (
 	"testing"
 )
 
-// The code in docs/ai-sdk.md is the code that the tests run.
-func TestDocumentedCode(t *testing.T) {
-	t.Parallel()
-	doc := read(t, "../../docs/ai-sdk.md")
-	code := read(t, "example.mjs")
-	shown := regexp.MustCompile("(?s)<!-- region: (\\w+) of e2e/aisdk/example\\.mjs -->\n```js\n(.*?)```").FindAllStringSubmatch(doc, -1)
-	if regions := strings.Count(code, "// #region "); len(shown) != regions {
-		t.Errorf("docs/ai-sdk.md has %d regions of example.mjs, want all %d", len(shown), regions)
-	}
-	for _, m := range shown {
-		_, rest, found := strings.Cut(code, "// #region "+m[1]+"\n")
-		want, _, _ := strings.Cut(rest, "// #endregion\n")
-		if want = strings.ReplaceAll(want, "export ", ""); !found || m[2] != want {
-			t.Errorf("region %s of docs/ai-sdk.md is\n%s\nbut example.mjs has\n%s", m[1], m[2], want)
-		}
-	}
-}
-
 // Version 6 differs from version 7 only in the names that docs/ai-sdk.md lists and
 // in the names of its packages in this directory.
 func TestVersion6Names(t *testing.T) {

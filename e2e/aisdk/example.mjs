@@ -1,11 +1,8 @@
 // The code of docs/ai-sdk.md for the npm package.
 
-// #region imports
 import { generateText, isStepCount } from 'ai';
 import { createSequentialThinkingTool, getSession } from '@sequent-dev/ai-sdk';
-// #endregion
 
-// #region think
 export async function think({ model, prompt, ...options }) {
   const sequentialthinking = createSequentialThinkingTool(options);
   const { text, steps } = await generateText({
@@ -17,11 +14,8 @@ export async function think({ model, prompt, ...options }) {
   const replies = steps.flatMap((step) => step.toolResults).map((result) => result.output);
   return { text, sessionId: replies.at(-1)?.sessionId };
 }
-// #endregion
 
-// #region sessions
 export function report(sessionId) {
   const session = getSession(sessionId);
   return `${session.thoughts.length} thoughts, ${session.branches.size} branches`;
 }
-// #endregion

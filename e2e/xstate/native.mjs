@@ -33,7 +33,6 @@ const model = (phase) => new MockLanguageModelV4({
   },
 });
 
-// #region machine
 const think = fromPromise(async ({ input: { phase, sessionId } }) => {
   await generateText({
     model: model(phase),
@@ -58,7 +57,6 @@ const machine = setup({ actors: { think } }).createMachine({
     plan_complete: { type: 'final' },
   },
 });
-// #endregion
 
 const actor = createActor(machine, { snapshot: existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined });
 actor.subscribe({

@@ -1,15 +1,12 @@
 // A plan machine: XState owns the session and the phases, and an agent of the Vercel
-// AI SDK 7 records its thoughts with sequent. docs/ai-sdk.md shows the regions.
+// AI SDK 7 records its thoughts with sequent. docs/ai-sdk.md shows its parts.
 
-// #region imports
 import { assign, fromPromise, setup } from 'xstate';
 import { generateText, isStepCount } from 'ai';
 import { createMCPClient } from '@ai-sdk/mcp';
 import { StdioMCPTransport } from '@ai-sdk/mcp/mcp-stdio';
-// #endregion
 export { MockLanguageModelV4 as MockModel } from 'ai/test';
 
-// #region connect
 export function overStdio(command, args) {
   return createMCPClient({ transport: new StdioMCPTransport({ command, args }) });
 }
@@ -17,17 +14,13 @@ export function overStdio(command, args) {
 export function overHTTP(url) {
   return createMCPClient({ transport: { type: 'http', url } });
 }
-// #endregion
 
-// #region phases
 export const phases = {
   analyze_code: { steps: 1, task: 'Say in one thought what the problem touches.' },
   research: { steps: 15, task: 'Find out what is known and what is not, a thought for each finding.' },
   design: { steps: 20, task: 'Design the remedy. Revise what turns out wrong, branch where there are alternatives, conclude.' },
 };
-// #endregion
 
-// #region think
 // think runs one phase: an agent with a maximum of steps and its own connection.
 function think({ model, connect }) {
   return fromPromise(async ({ input: { phase, sessionId, messages }, system, signal }) => {
@@ -57,9 +50,7 @@ function think({ model, connect }) {
     }
   });
 }
-// #endregion
 
-// #region machine
 // planMachine returns a machine that plans the solution of the input's problem.
 export function planMachine(config) {
   const phase = (name, next) => ({
@@ -94,4 +85,3 @@ export function planMachine(config) {
     },
   });
 }
-// #endregion

@@ -53,7 +53,6 @@ const model = new MockModel({
   },
 });
 
-// #region run
 const actor = createActor(planMachine({ model, connect }), {
   systemId: 'plan',
   input: { problem: 'Why do orders fail at noon?' },
@@ -65,7 +64,6 @@ actor.subscribe((state) => {
   watch(state);
 });
 actor.start();
-// #endregion
 
 function watch(state) {
   const name = JSON.stringify(state.value);

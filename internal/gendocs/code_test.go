@@ -13,10 +13,11 @@ import (
 )
 
 // Pages that must show code, so that a page without markers fails.
-var pagesWithCode = []string{"README.md", "docs/embed.md", "docs/write-a-dialect.md", "docs/write-a-store.md"}
+var pagesWithCode = []string{"README.md", "docs/ai-sdk.md", "docs/embed.md", "docs/write-a-dialect.md", "docs/write-a-store.md"}
 
 // Code in a page is that of the source: after "example: FILE FUNCTION" the body of a
-// function, after "source: FILE" consecutive lines of a file.
+// function, after "source: FILE" consecutive lines of a file, in
+// JavaScript without their exports.
 func TestCodeInPages(t *testing.T) {
 	pages, err := filepath.Glob("../../docs/*.md")
 	if err != nil {
@@ -36,7 +37,11 @@ func TestCodeInPages(t *testing.T) {
 		for _, m := range shown {
 			source, name, got := m[2], m[3], m[4]
 			if m[1] == "source" {
-				if want := "\n" + read(t, "../../"+source); !strings.Contains(want, "\n"+got) {
+				want := "\n" + read(t, "../../"+source)
+				if strings.HasSuffix(source, ".mjs") {
+					want = strings.ReplaceAll(want, "\nexport ", "\n")
+				}
+				if !strings.Contains(want, "\n"+got) {
 					t.Errorf("%s shows lines that are not in %s:\n%s", page, source, got)
 				}
 			} else if want := body(t, "../../"+source, name); got != want {
