@@ -11,14 +11,13 @@ import (
 	"time"
 
 	"github.com/sequent-dev/sequent/internal/limits"
-	"github.com/sequent-dev/sequent/mcpserver/internal/mcptest"
 )
 
 // A request can be cancelled from Begin to End, with any spelling of its id. The handshake
 // cannot.
 func TestCancel(t *testing.T) {
 	t.Parallel()
-	c := newConnection(New(Config{Dialect: mcptest.New().Dialect()}))
+	c := newConnection(New(Config{Dialect: newNotebook().Dialect()}))
 	begin := func(id, name string) *pendingCall {
 		return c.begin(t.Context(), message{Kind: kindRequest, ID: json.RawMessage(id), Method: name})
 	}
@@ -46,7 +45,7 @@ type pipe struct {
 	client  *limits.Client
 	read    int
 	in      chan string
-	replies mcptest.SyncBuffer
+	replies syncBuffer
 }
 
 func (p *pipe) Read() ([]byte, error) {
@@ -71,7 +70,7 @@ func (p *pipe) Write(lines []byte) error {
 func TestLongMessagesOfASocket(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		book := mcptest.New()
+		book := newNotebook()
 		d := book.Dialect()
 		for i := range d.Tools {
 			d.Tools[i].Heavy = d.Tools[i].Name == "wait"
@@ -86,7 +85,7 @@ func TestLongMessagesOfASocket(t *testing.T) {
 		go func() { ended <- serve(context.Background(), cfg, p) }()
 		send := func(id int, name, text string) {
 			p.in <- fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%q,"arguments":{"text":%q},%s}}`,
-				id, name, text, mcptest.ModernMeta)
+				id, name, text, modernMeta)
 		}
 		long := strings.Repeat("x", longMessage)
 
@@ -102,7 +101,7 @@ func TestLongMessagesOfASocket(t *testing.T) {
 		client.Give(limits.Heavy)
 
 		send(2, "wait", "short")
-		mcptest.Await(t, "the heavy call begins", book.Begun)
+		await(t, "the heavy call begins", book.Begun)
 		send(3, "wait", "next")
 		send(4, "note", long)
 		synctest.Wait()

@@ -10,16 +10,15 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sequent-dev/sequent/mcpserver/internal/mcptest"
 	"github.com/sequent-dev/sequent/tool"
 )
 
 var update = flag.Bool("update", false, "rewrite the transcripts in testdata")
 
 // testServer returns a server of a new notebook, and what it logs.
-func testServer(t testing.TB) (*Server, *mcptest.Notebook, *mcptest.SyncBuffer) {
+func testServer(t testing.TB) (*Server, *notebook, *syncBuffer) {
 	t.Helper()
-	n, log := mcptest.New(), new(mcptest.SyncBuffer)
+	n, log := newNotebook(), new(syncBuffer)
 	return New(Config{
 		Dialect: n.Dialect(),
 		Version: "v1.2.3",
@@ -71,7 +70,7 @@ func (p *peer) send(lines ...string) {
 		_, err := io.WriteString(p.in, strings.Join(lines, "\n")+"\n")
 		wrote <- err
 	}()
-	if err := mcptest.Await(p.t, "the server reads", wrote); err != nil {
+	if err := await(p.t, "the server reads", wrote); err != nil {
 		p.t.Fatalf("send %q: %v", lines, err)
 	}
 }
@@ -92,7 +91,7 @@ func (p *peer) line() string {
 			}
 		}()
 	}
-	l := mcptest.Await(p.t, "a line of the server", p.lines)
+	l := await(p.t, "a line of the server", p.lines)
 	if l == "" {
 		p.t.Fatal("the server wrote nothing more")
 	}
@@ -110,22 +109,22 @@ func (p *peer) want(want string) {
 // open makes the handshake.
 func (p *peer) open() {
 	p.t.Helper()
-	p.send(mcptest.Hello, mcptest.Opened)
+	p.send(helloLine, openedLine)
 	p.line()
 }
 
 // ended waits until the server has answered everything.
 func (p *peer) ended() {
 	p.t.Helper()
-	if err := mcptest.Await(p.t, "serving ends", p.done); err != nil {
+	if err := await(p.t, "serving ends", p.done); err != nil {
 		p.t.Errorf("ServeStdio = %v, want nil", err)
 	}
 }
 
 // begin sends a call of wait and returns when it has begun.
-func (p *peer) begin(n *mcptest.Notebook, more ...string) {
+func (p *peer) begin(n *notebook, more ...string) {
 	p.t.Helper()
 	p.open()
-	p.send(append([]string{mcptest.Call(1, "wait", "a")}, more...)...)
-	mcptest.Await(p.t, "a call begins", n.Begun)
+	p.send(append([]string{callLine(1, "wait", "a")}, more...)...)
+	await(p.t, "a call begins", n.Begun)
 }

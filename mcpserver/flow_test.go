@@ -12,8 +12,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/sequent-dev/sequent/mcpserver/internal/mcptest"
 )
 
 // What is kept of a client that does not read, and read ahead of one that writes: see package
@@ -36,9 +34,9 @@ func TestRepliesAreWrittenTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, _, _ := testServer(t)
 		var in strings.Builder
-		in.WriteString(mcptest.Hello + "\n")
+		in.WriteString(helloLine + "\n")
 		for i := range 300 {
-			fmt.Fprintln(&in, mcptest.Call(i+1, "note", "x"))
+			fmt.Fprintln(&in, callLine(i+1, "note", "x"))
 		}
 		var out writeCounter
 		if err := s.ServeStdio(t.Context(), strings.NewReader(in.String()), &out); err != nil {
@@ -58,8 +56,8 @@ func TestAReplyDoesNotWaitForTheNextCall(t *testing.T) {
 		s, n, _ := testServer(t)
 		p := dial(t, s)
 		p.open()
-		p.send(mcptest.Call(1, "args", "a"), mcptest.Call(2, "wait", "b"), mcptest.Call(3, "args", "c"))
-		mcptest.Await(t, "a call begins", n.Begun)
+		p.send(callLine(1, "args", "a"), callLine(2, "wait", "b"), callLine(3, "args", "c"))
+		await(t, "a call begins", n.Begun)
 		p.line() // or the test hangs
 		n.Release <- struct{}{}
 		p.line()
@@ -77,7 +75,7 @@ func TestEndFinishesWhatWasAccepted(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s, n, _ := testServer(t)
 			p := dial(t, s)
-			p.begin(n, mcptest.Call(2, "note", "b"))
+			p.begin(n, callLine(2, "note", "b"))
 			synctest.Wait()
 			if told {
 				p.cancel() // the input is open still, and the reader waits in it
@@ -91,7 +89,7 @@ func TestEndFinishesWhatWasAccepted(t *testing.T) {
 			default:
 			}
 			n.Release <- struct{}{}
-			p.want(mcptest.Said(1, "done a"))
+			p.want(saidLine(1, "done a"))
 			p.line()
 			p.ended()
 			if got := n.All(); !slices.Equal(got, []string{"a", "b"}) {
@@ -107,10 +105,10 @@ func TestShutdownStopsCallsThatTakeTooLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, n, _ := testServer(t)
 		p := dial(t, s)
-		p.begin(n, mcptest.Call(2, "note", "b"))
+		p.begin(n, callLine(2, "note", "b"))
 		start := time.Now()
 		p.cancel()
-		if err := mcptest.Await(t, "a call ends", n.Ended); !errors.Is(err, context.Canceled) || time.Since(start) != endTimeout {
+		if err := await(t, "a call ends", n.Ended); !errors.Is(err, context.Canceled) || time.Since(start) != endTimeout {
 			t.Errorf("the running call ended with %v after %v, want %v after %v", err, time.Since(start), context.Canceled, endTimeout)
 		}
 		p.ended()
@@ -126,11 +124,11 @@ func TestShutdownDoesNotWaitForAClientThatDoesNotRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, _, _ := testServer(t)
 		p := dial(t, s)
-		p.send(mcptest.Hello)
+		p.send(helloLine)
 		synctest.Wait() // the reply is being written, and the client does not read
 		start := time.Now()
 		p.cancel()
-		err := mcptest.Await(t, "serving ends", p.done)
+		err := await(t, "serving ends", p.done)
 		if !errors.Is(err, errStalled) || time.Since(start) != endTimeout+time.Second {
 			t.Errorf("ServeStdio = %v after %v, want %v a second after %v", err, time.Since(start), errStalled, endTimeout)
 		}
@@ -144,13 +142,13 @@ func TestClosedOutput(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, n, _ := testServer(t)
 		p := dial(t, s)
-		p.begin(n, mcptest.Call(2, "note", "b"))
+		p.begin(n, callLine(2, "note", "b"))
 		_ = p.out.Close()
 		p.send(`{"jsonrpc":"2.0","id":3,"method":"ping"}`) // the reply to which finds out
-		if err := mcptest.Await(t, "a call ends", n.Ended); !errors.Is(err, context.Canceled) {
+		if err := await(t, "a call ends", n.Ended); !errors.Is(err, context.Canceled) {
 			t.Errorf("the running call ended with %v, want %v", err, context.Canceled)
 		}
-		if err := mcptest.Await(t, "serving ends", p.done); !errors.Is(err, io.ErrClosedPipe) {
+		if err := await(t, "serving ends", p.done); !errors.Is(err, io.ErrClosedPipe) {
 			t.Errorf("ServeStdio = %v, want %v", err, io.ErrClosedPipe)
 		}
 		if got := n.All(); !slices.Equal(got, []string{"a"}) {
@@ -165,7 +163,7 @@ func TestFailingInput(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, n, _ := testServer(t)
 		broken := errors.New("cable pulled")
-		in := io.MultiReader(strings.NewReader(mcptest.Hello+"\n"+mcptest.Call(1, "note", "a")+"\n"+mcptest.Call(2, "note", "half")), failing{broken})
+		in := io.MultiReader(strings.NewReader(helloLine+"\n"+callLine(1, "note", "a")+"\n"+callLine(2, "note", "half")), failing{broken})
 		var out bytes.Buffer
 		if err := s.ServeStdio(t.Context(), in, &out); !errors.Is(err, broken) {
 			t.Errorf("ServeStdio = %v, want %v", err, broken)
@@ -187,13 +185,13 @@ func TestSlowConsumer(t *testing.T) {
 		const calls = 80
 		s, n, _ := testServer(t)
 		p := dial(t, s)
-		p.send(mcptest.Hello)
+		p.send(helloLine)
 		text := strings.Repeat("y", 60<<10)
 		sent := make(chan struct{})
 		go func() {
 			defer close(sent)
 			for i := range calls {
-				fmt.Fprintln(p.in, mcptest.Call(i+1, "note", text))
+				fmt.Fprintln(p.in, callLine(i+1, "note", text))
 			}
 			_ = p.in.Close()
 		}()
@@ -252,7 +250,7 @@ func readAhead(t *testing.T, message string, most int) {
 	synctest.Wait() // until nothing more is taken
 	n.Release <- struct{}{}
 	for i := range 1 + most {
-		if got := p.line(); i == 0 && got != mcptest.Said(1, "done a") {
+		if got := p.line(); i == 0 && got != saidLine(1, "done a") {
 			t.Errorf("server wrote %s, want the first reply first", got)
 		}
 	}

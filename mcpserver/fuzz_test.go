@@ -10,8 +10,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/sequent-dev/sequent/tool"
-
-	"github.com/sequent-dev/sequent/mcpserver/internal/mcptest"
 )
 
 // FuzzStdioLine feeds any bytes to a server that has made the handshake. It must
@@ -20,33 +18,33 @@ import (
 func FuzzStdioLine(f *testing.F) {
 	const modern = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}`
 	for _, seed := range []string{
-		mcptest.Call(1, "note", "a"), mcptest.Call(`"x"`, "panic", ""), mcptest.Call("1.5", "outside", "b") + "\r\n\r\n" + mcptest.Call(2, "note", "c"),
+		callLine(1, "note", "a"), callLine(`"x"`, "panic", ""), callLine("1.5", "outside", "b") + "\r\n\r\n" + callLine(2, "note", "c"),
 		`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{` + modern + `}}`,
 		`{"jsonrpc":"2.0","id":"q\"","method":"subscriptions/listen","params":{"notifications":{},` + modern + `}}`,
 		`{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"notes://note/a%20b"}}`,
 		`{"jsonrpc":"2.0","id":1,"method":"completion/complete","params":{"ref":{"type":"ref/prompt","name":"write"},"argument":{"name":"note","value":"n"}}}`,
 		`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`,
-		`{"jsonrpc":"2.0","id":{},"method":7}`, `[{"id":1}]`, "{\"id\":\"\xff\"}", "\x00", `{"id":1,"id":2}`, mcptest.Hello,
-		strings.Repeat("[", 2000), mcptest.Call(3, "note", strings.Repeat("long ", 1000)), `{"jsonrpc":"2.0","id":1,"method":"ping"}`,
+		`{"jsonrpc":"2.0","id":{},"method":7}`, `[{"id":1}]`, "{\"id\":\"\xff\"}", "\x00", `{"id":1,"id":2}`, helloLine,
+		strings.Repeat("[", 2000), callLine(3, "note", strings.Repeat("long ", 1000)), `{"jsonrpc":"2.0","id":1,"method":"ping"}`,
 		`{"JSONRPC":"2.0","ID":1,"Method":"ping"}`, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":` + strings.Repeat("[", 1200) + strings.Repeat("]", 1200) + `}`,
 	} {
 		f.Add([]byte(seed))
 	}
 	const maxLine = 4096
-	d := mcptest.New().Dialect()
+	d := newNotebook().Dialect()
 	d.Tools = slices.DeleteFunc(d.Tools, func(t tool.Tool) bool { return t.Name == "wait" })
 	s := New(Config{Dialect: d, MaxLine: maxLine})
 
 	f.Fuzz(func(t *testing.T, input []byte) {
 		var out bytes.Buffer
-		in := append([]byte(mcptest.Hello+"\n"), input...)
+		in := append([]byte(helloLine+"\n"), input...)
 		if err := s.ServeStdio(t.Context(), bytes.NewReader(in), &out); err != nil {
 			t.Fatalf("ServeStdio(%q) = %v", input, err)
 		}
 
 		// What the input asks for.
 		due := make(map[string]int) // replies, by the bytes of the id
-		due["0"]++                  // to mcptest.Hello
+		due["0"]++                  // to helloLine
 		known := map[string]bool{"null": true}
 		cancels := false
 		for line := range bytes.SplitSeq(input, []byte("\n")) {

@@ -14,8 +14,6 @@ import (
 	"time"
 
 	"github.com/coder/websocket"
-
-	"github.com/sequent-dev/sequent/mcpserver/internal/mcptest"
 )
 
 // TestRebinding sends requests as a page does whose name was made to point to an address that
@@ -45,7 +43,7 @@ func TestRebinding(t *testing.T) {
 			t.Fatal(err)
 		}
 		at := context.WithValue(t.Context(), http.LocalAddrContextKey, net.Addr(&net.TCPAddr{IP: net.IPv4(192, 168, 1, 5), Port: 8080}))
-		r := httptest.NewRequestWithContext(at, http.MethodPost, "/mcp", strings.NewReader(mcptest.Hello))
+		r := httptest.NewRequestWithContext(at, http.MethodPost, "/mcp", strings.NewReader(helloLine))
 		r.Host = tt.host
 		r.Header.Set("Content-Type", "application/json")
 		r.Header.Set("Authorization", "Bearer token-a")
@@ -65,9 +63,9 @@ func TestAmbiguousRequests(t *testing.T) {
 	t.Parallel()
 	w := serveHTTP(t, HTTPConfig{})
 	for _, path := range []string{"/mcp%2fcaller", "/mcp%2Fcaller", "/%6dcp", "/ws%2fcaller", "/mcp/caller%2f"} {
-		w.want("POST "+path+"\n\n"+mcptest.Hello, http.StatusNotFound)
+		w.want("POST "+path+"\n\n"+helloLine, http.StatusNotFound)
 	}
-	w.want("POST /mcp/caller/\n\n"+mcptest.Hello, http.StatusOK)
+	w.want("POST /mcp/caller/\n\n"+helloLine, http.StatusOK)
 	own := "Origin: http://" + w.addr + "\r\n"
 	for headers, want := range map[string]string{
 		"Host: " + w.addr + "\r\n" + own:                                  "200",
@@ -77,7 +75,7 @@ func TestAmbiguousRequests(t *testing.T) {
 		"Host: " + w.addr + "\r\nHost: " + w.addr + "\r\n":                "400",
 	} {
 		c := w.dial()
-		fmt.Fprintf(c, "POST /mcp HTTP/1.1\r\n%sContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", headers, len(mcptest.Hello), mcptest.Hello)
+		fmt.Fprintf(c, "POST /mcp HTTP/1.1\r\n%sContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", headers, len(helloLine), helloLine)
 		line, err := bufio.NewReader(c).ReadString('\n')
 		if err != nil || !strings.HasPrefix(line, "HTTP/1.1 "+want) {
 			t.Errorf("%q: %q, %v; want %s", headers, line, err, want)

@@ -19,8 +19,6 @@ import (
 	"github.com/sequent-dev/sequent/auth"
 	"github.com/sequent-dev/sequent/dialect"
 	"github.com/sequent-dev/sequent/tool"
-
-	"github.com/sequent-dev/sequent/mcpserver/internal/mcptest"
 )
 
 // An authTable is an Authenticator of a few tokens.
@@ -73,8 +71,8 @@ func callerDialect() dialect.Dialect {
 type site struct {
 	t    testing.TB
 	http *HTTP
-	note *mcptest.Notebook
-	log  *mcptest.SyncBuffer
+	note *notebook
+	log  *syncBuffer
 	addr string
 	url  string             // of the default endpoint: a notebook
 	stop context.CancelFunc // ends Serve
@@ -111,7 +109,7 @@ func serveHTTP(t testing.TB, cfg HTTPConfig) *site {
 // ended waits for Serve to end.
 func (w *site) ended() {
 	w.t.Helper()
-	if err := mcptest.Await(w.t, "serving ends", w.done); err != nil {
+	if err := await(w.t, "serving ends", w.done); err != nil {
 		w.t.Errorf("Serve = %v, want nil", err)
 	}
 }
@@ -185,7 +183,7 @@ func (w *site) request(text string) *http.Request {
 // handshake opens a session and returns its id.
 func (w *site) handshake(path string, headers ...string) string {
 	w.t.Helper()
-	a := w.ask("POST " + path + "\n" + strings.Join(headers, "\n") + "\n\n" + mcptest.Hello)
+	a := w.ask("POST " + path + "\n" + strings.Join(headers, "\n") + "\n\n" + helloLine)
 	id := a.header.Get(headerSession)
 	if a.status != http.StatusOK || id == "" {
 		w.t.Fatalf("initialize: %d %s, session %q; want 200 and one", a.status, a.body, id)
@@ -203,7 +201,7 @@ func modernPost(path, method, name, params string, headers ...string) string {
 		params += ","
 	}
 	lines := append([]string{"POST " + path, "Mcp-Protocol-Version: 2026-07-28", "Mcp-Method: " + method, "Mcp-Name: " + name}, headers...)
-	return strings.Join(lines, "\n") + fmt.Sprintf("\n\n"+`{"jsonrpc":"2.0","id":1,"method":%q,"params":{%s%s}}`, method, params, mcptest.ModernMeta)
+	return strings.Join(lines, "\n") + fmt.Sprintf("\n\n"+`{"jsonrpc":"2.0","id":1,"method":%q,"params":{%s%s}}`, method, params, modernMeta)
 }
 
 // want checks an answer's status, and that its body has some texts.

@@ -12,8 +12,6 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
-
-	"github.com/sequent-dev/sequent/mcpserver/internal/mcptest"
 )
 
 // TestCancelOlder cancels a call as older clients do.
@@ -22,14 +20,14 @@ func TestCancelOlder(t *testing.T) {
 	w := serveHTTP(t, HTTPConfig{})
 	post := "POST /mcp\nMcp-Session-Id: " + w.handshake("/mcp") + "\n\n"
 	done := make(chan answer, 1)
-	go func() { done <- w.ask(post + mcptest.Call(`"c"`, "wait", "a")) }()
-	mcptest.Await(t, "a call begins", w.note.Begun)
+	go func() { done <- w.ask(post + callLine(`"c"`, "wait", "a")) }()
+	await(t, "a call begins", w.note.Begun)
 	w.want(post+`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"other"}}`, http.StatusAccepted)
 	w.want(post+`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"c"}}`, http.StatusAccepted)
-	if a := mcptest.Await(t, "a cancelled call ends", done); a.status != http.StatusOK || !strings.Contains(a.body, errCancelled.Message) {
+	if a := await(t, "a cancelled call ends", done); a.status != http.StatusOK || !strings.Contains(a.body, errCancelled.Message) {
 		t.Errorf("the call got %d %s, want the error", a.status, a.body)
 	}
-	if err := mcptest.Await(t, "a call ends", w.note.Ended); !errors.Is(err, context.Canceled) {
+	if err := await(t, "a call ends", w.note.Ended); !errors.Is(err, context.Canceled) {
 		t.Errorf("the call ended with %v, want %v", err, context.Canceled)
 	}
 }
@@ -48,13 +46,13 @@ func TestDisconnect(t *testing.T) {
 		}
 	}
 	hang(modernCall("/mcp", "wait", "a"))
-	if err := mcptest.Await(t, "a call ends", w.note.Ended); !errors.Is(err, context.Canceled) {
+	if err := await(t, "a call ends", w.note.Ended); !errors.Is(err, context.Canceled) {
 		t.Errorf("the modern call ended with %v, want %v", err, context.Canceled)
 	}
 	post := "POST /mcp\nMcp-Session-Id: " + w.handshake("/mcp") + "\n\n"
-	hang(post + mcptest.Call(1, "wait", "b"))
+	hang(post + callLine(1, "wait", "b"))
 	w.note.Release <- struct{}{}
-	if err := mcptest.Await(t, "a call ends", w.note.Ended); err != nil {
+	if err := await(t, "a call ends", w.note.Ended); err != nil {
 		t.Errorf("the older call ended with %v, want it finished", err)
 	}
 	w.want(post+`{"jsonrpc":"2.0","id":2,"method":"ping"}`, http.StatusOK, `"id":2`)
@@ -78,7 +76,7 @@ func TestShutdownUnderLoad(t *testing.T) {
 				}
 				text := modernCall("/mcp", "note", fmt.Sprint(i, n))
 				if i%2 == 0 {
-					text = "POST /mcp\nMcp-Session-Id: " + session + "\n\n" + mcptest.Call(n, "note", fmt.Sprint(i, n))
+					text = "POST /mcp\nMcp-Session-Id: " + session + "\n\n" + callLine(n, "note", fmt.Sprint(i, n))
 				}
 				res, err := client.Do(w.request(text))
 				if err != nil {
@@ -103,7 +101,7 @@ func TestShutdownUnderLoad(t *testing.T) {
 	}
 	waiting := make(chan answer, 1)
 	go func() { waiting <- w.ask(modernCall("/mcp", "wait", "last")) }()
-	mcptest.Await(t, "a call begins", w.note.Begun)
+	await(t, "a call begins", w.note.Begun)
 	begun.Wait()
 	w.stop()
 	// The slow call is released once no connections are accepted.
@@ -115,7 +113,7 @@ func TestShutdownUnderLoad(t *testing.T) {
 		c.Close()
 	}
 	w.note.Release <- struct{}{}
-	if a := mcptest.Await(t, "the slow call ends", waiting); a.status != http.StatusOK || !strings.Contains(a.body, "done last") {
+	if a := await(t, "the slow call ends", waiting); a.status != http.StatusOK || !strings.Contains(a.body, "done last") {
 		t.Errorf("the slow call got %d %s, want its reply", a.status, a.body)
 	}
 	w.ended()
@@ -131,12 +129,12 @@ func TestShutdownOutOfTime(t *testing.T) {
 	t.Parallel()
 	w := serveHTTP(t, HTTPConfig{Grace: 50 * time.Millisecond})
 	go func() { _, _ = http.DefaultClient.Do(w.request(modernCall("/mcp", "wait", "a"))) }()
-	mcptest.Await(t, "a call begins", w.note.Begun)
+	await(t, "a call begins", w.note.Begun)
 	w.stop()
-	if err := mcptest.Await(t, "serving ends", w.done); !errors.Is(err, context.DeadlineExceeded) {
+	if err := await(t, "serving ends", w.done); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("Serve = %v, want %v", err, context.DeadlineExceeded)
 	}
-	if err := mcptest.Await(t, "a call ends", w.note.Ended); !errors.Is(err, context.Canceled) {
+	if err := await(t, "a call ends", w.note.Ended); !errors.Is(err, context.Canceled) {
 		t.Errorf("the call ended with %v, want %v", err, context.Canceled)
 	}
 }
@@ -157,7 +155,7 @@ func TestHalfOpen(t *testing.T) {
 		stuck[name] = w.dial()
 		fmt.Fprint(stuck[name], text)
 	}
-	w.want("POST /mcp\nMcp-Session-Id: "+session+"\n\n"+mcptest.Call(1, "note", "x"), http.StatusOK, "zeta")
+	w.want("POST /mcp\nMcp-Session-Id: "+session+"\n\n"+callLine(1, "note", "x"), http.StatusOK, "zeta")
 	for name, c := range stuck {
 		_ = c.SetReadDeadline(time.Now().Add(10 * time.Second))
 		got, err := io.ReadAll(c)
@@ -199,7 +197,7 @@ func TestShutdownOfStuckClients(t *testing.T) {
 	full.Wait()
 	begun := time.Now()
 	w.stop()
-	if err := mcptest.Await(t, "serving ends", w.done); err != nil {
+	if err := await(t, "serving ends", w.done); err != nil {
 		t.Errorf("Serve = %v after %v, want nil", err, time.Since(begun))
 	}
 }
@@ -224,7 +222,7 @@ func TestKeptConnection(t *testing.T) {
 	}
 	// A call may take longer than that too.
 	go func() {
-		mcptest.Await(t, "a call begins", w.note.Begun)
+		await(t, "a call begins", w.note.Begun)
 		<-time.After(timeout + 100*time.Millisecond)
 		w.note.Release <- struct{}{}
 	}()

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/sequent-dev/sequent"
-	"github.com/sequent-dev/sequent/mcpserver/internal/mcptest"
 )
 
 // Everybody may ask how the server is, without a token and as often as they like,
@@ -77,7 +76,7 @@ func TestDrain(t *testing.T) {
 		t.Fatalf("the connection stays after %+v, %v", res, err)
 	}
 	res.Body.Close()
-	if err := mcptest.Await(t, "serving ends", w.done); err != nil || time.Since(begun) < drain {
+	if err := await(t, "serving ends", w.done); err != nil || time.Since(begun) < drain {
 		t.Errorf("it ends with %v after %v, want nil after %v", err, time.Since(begun), drain)
 	}
 }

@@ -11,20 +11,18 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/sequent-dev/sequent/mcpserver/internal/mcptest"
 )
 
 // An inside is an HTTP without a network, for tests that play with time.
 type inside struct {
 	t    testing.TB
 	http *HTTP
-	note *mcptest.Notebook
+	note *notebook
 }
 
 func newInside(t testing.TB, cfg HTTPConfig) *inside {
 	t.Helper()
-	n := mcptest.New()
+	n := newNotebook()
 	cfg.Servers = []*Server{New(Config{Dialect: n.Dialect()})}
 	h, err := NewHTTP(cfg)
 	if err != nil {
@@ -52,7 +50,7 @@ func (i *inside) send(from, method, session, token, body string) *httptest.Respo
 }
 
 func (i *inside) begin(from, token string) (session string) {
-	return i.send(from, http.MethodPost, "", token, mcptest.Hello).Header().Get(headerSession)
+	return i.send(from, http.MethodPost, "", token, helloLine).Header().Get(headerSession)
 }
 
 const (
@@ -84,8 +82,8 @@ func TestSessionTimeout(t *testing.T) {
 		}
 		// A call that takes long, and an open stream, are use.
 		done := make(chan *httptest.ResponseRecorder)
-		go func() { done <- i.send(here, http.MethodPost, session, "", mcptest.Call(2, "wait", "a")) }()
-		mcptest.Await(t, "a call begins", i.note.Begun)
+		go func() { done <- i.send(here, http.MethodPost, session, "", callLine(2, "wait", "a")) }()
+		await(t, "a call begins", i.note.Begun)
 		time.Sleep(time.Hour)
 		i.note.Release <- struct{}{}
 		if got := <-done; !strings.Contains(got.Body.String(), "done a") {
@@ -116,10 +114,10 @@ func TestSessionCap(t *testing.T) {
 		i.alive("b", b, true)
 		var all sync.WaitGroup
 		for _, session := range []string{c, d} {
-			all.Go(func() { i.send(here, http.MethodPost, session, "", mcptest.Call(2, "wait", "x")) })
-			mcptest.Await(t, "a call begins", i.note.Begun)
+			all.Go(func() { i.send(here, http.MethodPost, session, "", callLine(2, "wait", "x")) })
+			await(t, "a call begins", i.note.Begun)
 		}
-		got := i.send(here, http.MethodPost, "", "", mcptest.Hello)
+		got := i.send(here, http.MethodPost, "", "", helloLine)
 		if got.Code != http.StatusTooManyRequests || got.Header().Get("Retry-After") != "60" ||
 			!strings.Contains(got.Body.String(), `"code":-32010,"message":"this client has 2 MCP sessions in use, as many as it may have`) {
 			t.Errorf("one too many got %d %s %v", got.Code, got.Body, got.Header())
@@ -147,8 +145,8 @@ func TestSessionEndsWithItsCalls(t *testing.T) {
 		i := newInside(t, HTTPConfig{})
 		session := i.begin(here, "")
 		done := make(chan *httptest.ResponseRecorder)
-		go func() { done <- i.send(here, http.MethodPost, session, "", mcptest.Call(2, "wait", "a")) }()
-		mcptest.Await(t, "a call begins", i.note.Begun)
+		go func() { done <- i.send(here, http.MethodPost, session, "", callLine(2, "wait", "a")) }()
+		await(t, "a call begins", i.note.Begun)
 		if got := i.send(here, http.MethodDelete, session, "", ""); got.Code != http.StatusNoContent {
 			t.Errorf("DELETE = %d %s, want 204", got.Code, got.Body)
 		}
@@ -225,7 +223,7 @@ func TestRate(t *testing.T) {
 
 // FuzzHTTP has the server take any request.
 func FuzzHTTP(f *testing.F) {
-	n := mcptest.New()
+	n := newNotebook()
 	s := New(Config{Dialect: n.Dialect()})
 	for range 100 {
 		n.Release <- struct{}{}
@@ -234,9 +232,9 @@ func FuzzHTTP(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	f.Add("POST", "scope=x", "", "", "", "", mcptest.Hello)
-	f.Add("POST", "", "2026-07-28", "tools/call", "args", "", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"args",`+mcptest.ModernMeta+`}}`)
-	f.Add("POST", "", "2026-07-28", "server/discover", "=?base64?eA==?=", "*/*", `{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{`+mcptest.ModernMeta+`}}`)
+	f.Add("POST", "scope=x", "", "", "", "", helloLine)
+	f.Add("POST", "", "2026-07-28", "tools/call", "args", "", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"args",`+modernMeta+`}}`)
+	f.Add("POST", "", "2026-07-28", "server/discover", "=?base64?eA==?=", "*/*", `{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{`+modernMeta+`}}`)
 	f.Add("DELETE", "", "", "", "", "text/event-stream", "")
 	f.Fuzz(func(t *testing.T, method, query, version, name, subject, accept, body string) {
 		if strings.Contains(body, `wait`) || strings.Contains(body, `u00`) { // a tool that waits for the test
@@ -263,7 +261,7 @@ func FuzzHTTP(f *testing.F) {
 // What cannot be published is found at once.
 func TestNewRefuses(t *testing.T) {
 	t.Parallel()
-	s := New(Config{Dialect: mcptest.New().Dialect()})
+	s := New(Config{Dialect: newNotebook().Dialect()})
 	if _, err := NewHTTP(HTTPConfig{Servers: []*Server{s}, Origins: []string{"example.com"}}); err == nil {
 		t.Error("an origin without scheme is accepted")
 	}
@@ -279,7 +277,7 @@ func TestNewRefuses(t *testing.T) {
 		refused(fmt.Sprint(len(servers), " servers"), func() { _, _ = NewHTTP(HTTPConfig{Servers: servers}) })
 	}
 	for _, uri := range []string{"notes://all", "notes://{a}/{b}", "notes://{}", "notes://{a"} {
-		d := mcptest.New().Dialect()
+		d := newNotebook().Dialect()
 		d.Templates[0].URI = uri
 		refused(uri, func() { New(Config{Dialect: d}) })
 	}

@@ -12,7 +12,6 @@ import (
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/dialect/status"
-	"github.com/sequent-dev/sequent/mcpserver/internal/mcptest"
 	"github.com/sequent-dev/sequent/tool"
 )
 
@@ -45,10 +44,10 @@ func TestCallsRunBesideAModel(t *testing.T) {
 		p := dial(t, s)
 		p.open()
 		external := func(id int, session, wait string) string {
-			return mcptest.CallWith(fmt.Sprint(id), fmt.Sprintf(`"name":"sequential_thinking_external","arguments":{"thought":"q","thought_number":1,"total_thoughts":9,"next_thought_needed":true,"session_id":%q,"model":%q}`, session, wait))
+			return callWith(fmt.Sprint(id), fmt.Sprintf(`"name":"sequential_thinking_external","arguments":{"thought":"q","thought_number":1,"total_thoughts":9,"next_thought_needed":true,"session_id":%q,"model":%q}`, session, wait))
 		}
 		own := func(id int, session, text string) string {
-			return mcptest.CallWith(fmt.Sprint(id), fmt.Sprintf(`"name":"sequential_thinking","arguments":{"thought":%q,"thought_number":1,"total_thoughts":9,"next_thought_needed":true,"session_id":%q}`, text, session))
+			return callWith(fmt.Sprint(id), fmt.Sprintf(`"name":"sequential_thinking","arguments":{"thought":%q,"thought_number":1,"total_thoughts":9,"next_thought_needed":true,"session_id":%q}`, text, session))
 		}
 		begun := time.Now()
 		p.send(external(1, "s", "30s"), external(2, "s", "1s"), own(3, "s", "mine"), external(4, "other", "2s"), own(5, "third", "quick"),
@@ -107,7 +106,7 @@ func TestModelCallsEndAfterTheInput(t *testing.T) {
 		p := dial(t, s)
 		p.open()
 		for i, wait := range []string{"20s", "1h", "1h"} {
-			p.send(mcptest.CallWith(fmt.Sprint(i+1), fmt.Sprintf(`"name":"sequential_thinking_external","arguments":{"thought":"q","thought_number":1,"total_thoughts":9,"next_thought_needed":true,"session_id":"s%d","model":%q}`, i%2, wait)))
+			p.send(callWith(fmt.Sprint(i+1), fmt.Sprintf(`"name":"sequential_thinking_external","arguments":{"thought":"q","thought_number":1,"total_thoughts":9,"next_thought_needed":true,"session_id":"s%d","model":%q}`, i%2, wait)))
 		}
 		begun := time.Now()
 		_ = p.in.Close()
@@ -116,7 +115,7 @@ func TestModelCallsEndAfterTheInput(t *testing.T) {
 				t.Errorf("the server wrote %s", l)
 			}
 		}
-		if err := mcptest.Await(t, "serving ends", p.done); err != nil || time.Since(begun) != inputTimeout {
+		if err := await(t, "serving ends", p.done); err != nil || time.Since(begun) != inputTimeout {
 			t.Errorf("serving ended with %v after %v, want nil after %v", err, time.Since(begun), inputTimeout)
 		}
 		page, err := e.Sessions(t.Context(), sequent.Query{})

@@ -11,7 +11,6 @@ import (
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/dialect"
-	"github.com/sequent-dev/sequent/mcpserver/internal/mcptest"
 	"github.com/sequent-dev/sequent/tool"
 )
 
@@ -120,7 +119,7 @@ func TestLoneSurrogate(t *testing.T) {
 		{`"name":"echo","arguments":"{\"text\":\"\\ud83e\"}"`, "the arguments are not valid UTF-8"},
 		{`"name":"echo","arguments":{"text":"a"},"x":"\ud83e"`, "echo a"},
 	} {
-		if got := converse(t, s, mcptest.Hello+"\n"+mcptest.CallWith("1", tt.params)+"\n"); !strings.Contains(got, tt.want) {
+		if got := converse(t, s, helloLine+"\n"+callWith("1", tt.params)+"\n"); !strings.Contains(got, tt.want) {
 			t.Errorf("%s: got %s, want %s", tt.params, got, tt.want)
 		}
 	}

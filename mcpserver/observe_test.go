@@ -10,8 +10,6 @@ import (
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/sequent-dev/sequent/mcpserver/internal/mcptest"
 )
 
 // An observerLog is an Observer that writes down what it is told.
@@ -64,7 +62,7 @@ const observedMeta = `"_meta":{"traceparent":"00-4bf92f3577b34da6a3ce929d0e0e473
 
 func TestObserverOnPipe(t *testing.T) {
 	o := new(observerLog)
-	s := New(Config{Dialect: mcptest.New().Dialect(), Observer: o.observe})
+	s := New(Config{Dialect: newNotebook().Dialect(), Observer: o.observe})
 	in := strings.Join([]string{
 		`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}`,
 		`{"jsonrpc":"2.0","method":"notifications/initialized"}`,
@@ -92,7 +90,7 @@ func TestObserverOnPipe(t *testing.T) {
 func TestObserverOverHTTP(t *testing.T) {
 	t.Parallel()
 	o := new(observerLog)
-	d := mcptest.New().Dialect()
+	d := newNotebook().Dialect()
 	d.Name = "seen"
 	w := serveHTTP(t, HTTPConfig{Auth: testAuth, Servers: []*Server{New(Config{Dialect: d, Observer: o.observe})}})
 	const link = "traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
@@ -102,7 +100,7 @@ func TestObserverOverHTTP(t *testing.T) {
 	w.want(strings.Replace(modernCall(path, "note", "x", bearer), "Mcp-Name: note", "Mcp-Name: other", 1), http.StatusBadRequest)
 	w.want(modernCall(path, "note", "x"), http.StatusUnauthorized) // before its message is read
 	id := w.handshake(path, bearer)
-	w.want("POST "+path+"\n"+bearer+"\nMcp-Session-Id: "+id+"\n\n"+mcptest.Call(2, "note", "x"), http.StatusOK)
+	w.want("POST "+path+"\n"+bearer+"\nMcp-Session-Id: "+id+"\n\n"+callLine(2, "note", "x"), http.StatusOK)
 	w.want("DELETE "+path+"\n"+bearer+"\nMcp-Session-Id: "+id+"\n", http.StatusNoContent)
 	w.want("GET "+path+"\n"+bearer+"\nOrigin: https://evil.example\n", http.StatusForbidden)
 	w.want("GET /favicon.ico\n", http.StatusNotFound)

@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-
-	"github.com/sequent-dev/sequent/mcpserver/internal/mcptest"
 )
 
 // oddCalls are calls, plain ones and others, in a form that both eras share.
@@ -13,18 +11,18 @@ func oddCalls() []string {
 	var lines []string
 	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
 	for _, name := range []string{"note", "args", "refuse", "outside", "fault", "coded", "panic", "broken", "spaced", "unspoken", "empty", "none", ""} {
-		add("%s", mcptest.CallWith("1", `"name":"`+name+`","arguments":{"text":"a"}`))
+		add("%s", callWith("1", `"name":"`+name+`","arguments":{"text":"a"}`))
 	}
 	for _, text := range []string{
 		"", "plain", `<b>&amp; 'q' "r" \ /`, "tab\t nl\n cr\r bs\b ff\f nul\x00 esc\x1b del\x7f", "\u2028\u2029\u2027", "é 漢 😀 \ufffd \ufeff", strings.Repeat("long ", 4000),
 	} {
 		quoted, _ := json.Marshal(text)
 		plain, _ := marshal(text)
-		add("%s", mcptest.CallWith("2", `"name":"note","arguments":{"text":`+string(quoted)+`}`))
-		add("%s", mcptest.CallWith("2", `"name":"args","arguments":{"text":`+string(plain)+`}`))
+		add("%s", callWith("2", `"name":"note","arguments":{"text":`+string(quoted)+`}`))
+		add("%s", callWith("2", `"name":"args","arguments":{"text":`+string(plain)+`}`))
 	}
 	for _, id := range []string{`"x"`, `"\u0041\n"`, `""`, "-1", "1.50", "1e3", "9007199254740993", "01", "1.", "-", "null", "{}", "true", `"é"`, `1 `} {
-		add("%s", mcptest.CallWith(id, `"name":"args","arguments":{}`))
+		add("%s", callWith(id, `"name":"args","arguments":{}`))
 	}
 	for _, params := range []string{
 		`"name":"args"`, `"name":"args","arguments":null`, `"name":"args","arguments":[]`, `"name":"args","arguments":"{}"`, `"name":"args","arguments":7`,
@@ -37,7 +35,7 @@ func oddCalls() []string {
 		`"name":"args","arguments":{"a":` + strings.Repeat("[", 1200) + strings.Repeat("]", 1200) + `}`,
 		`"name":"args","arguments":{"a":"` + "\xff" + `"}`, `"name":"args","arguments":{"a":.5}`, `"name":"args","arguments":{"a":-01}`,
 	} {
-		add("%s", mcptest.CallWith("3", params))
+		add("%s", callWith("3", params))
 	}
 	for _, meta := range []string{
 		`{}`, `{"progressToken":1}`, `{"progressToken":"p"}`, `{"a/b":{"c":[1,"x",null,true]}}`, `{"n":1e999}`, `{"n":123456789012345678901234567890}`,
@@ -51,7 +49,7 @@ func oddCalls() []string {
 		`{"io.modelcontextprotocol/protocolVersion":"2026-07-28","progressToken":3,"io.modelcontextprotocol/clientCapabilities":{}}`,
 		`{"io.modelcontextprotocol/protocolVersion":"2026-07-28","n":1e999,"io.modelcontextprotocol/clientCapabilities":{}}`,
 	} {
-		add("%s", mcptest.CallWith("4", `"name":"args","_meta":`+meta+`,"arguments":{"a":1}`))
+		add("%s", callWith("4", `"name":"args","_meta":`+meta+`,"arguments":{"a":1}`))
 	}
 	for _, line := range []string{
 		` { "jsonrpc" : "2.0" , "id" : 5 , "method" : "tools/call" , "params" : { "name" : "args" , "arguments" : { } } } `,

@@ -12,7 +12,6 @@ import (
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/dialect"
-	"github.com/sequent-dev/sequent/mcpserver/internal/mcptest"
 	"github.com/sequent-dev/sequent/tool"
 )
 
@@ -139,7 +138,7 @@ func oracleComplete(ctx context.Context, d dialect.Dialect, p *mcp.CompleteParam
 
 // comparingDialect answers in all ways that a dialect can.
 func comparingDialect() dialect.Dialect {
-	d := mcptest.New().Dialect()
+	d := newNotebook().Dialect()
 	var tools []tool.Tool
 	for _, t := range d.Tools {
 		// The SDK does not outlive a panic, and does not answer at all where content
@@ -153,7 +152,7 @@ func comparingDialect() dialect.Dialect {
 		"empty":  {Text: ""},
 	} {
 		tools = append(tools, tool.Tool{
-			Spec: tool.Spec{Name: name, Description: "More.", InputSchema: json.RawMessage(mcptest.NoteSchema)},
+			Spec: tool.Spec{Name: name, Description: "More.", InputSchema: json.RawMessage(noteSchema)},
 			Call: func(context.Context, tool.Call) (tool.Reply, error) { return r, nil },
 		})
 	}

@@ -17,8 +17,6 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-
-	"github.com/sequent-dev/sequent/mcpserver/internal/mcptest"
 )
 
 // The oracle is a server of the same dialect that is built with the official SDK.
@@ -125,7 +123,7 @@ func requests() []string {
 // are no object.
 func modern(line string) (string, bool) {
 	m := parseMessage([]byte(line))
-	params, meta := string(m.Params), strings.TrimSuffix(mcptest.ModernMeta, "}")
+	params, meta := string(m.Params), strings.TrimSuffix(modernMeta, "}")
 	switch {
 	case params == "" || params == "null":
 		params = `{` + meta + `}}`
@@ -278,7 +276,7 @@ func compareAll(t *testing.T, over string, ask func(era, line string) (ours, the
 func TestOracleOnStdio(t *testing.T) {
 	t.Parallel()
 	compareAll(t, "stdio", func(era, line string) (ours, theirs said) {
-		before := []string{mcptest.Hello, mcptest.Opened}
+		before := []string{helloLine, openedLine}
 		if era == "modern" {
 			before = nil
 		}
@@ -332,7 +330,7 @@ func post(t *testing.T, h http.Handler, era, line string) said {
 			}
 		}
 	} else {
-		header.Set(headerSession, send(mcptest.Hello, nil).Header().Get(headerSession))
+		header.Set(headerSession, send(helloLine, nil).Header().Get(headerSession))
 		header.Set("Mcp-Protocol-Version", "2025-11-25")
 	}
 	w := send(line, header)

@@ -14,8 +14,6 @@ import (
 
 	"github.com/sequent-dev/sequent/dialect"
 	"github.com/sequent-dev/sequent/tool"
-
-	"github.com/sequent-dev/sequent/mcpserver/internal/mcptest"
 )
 
 // workshop has one tool, which reports now and then what it does, and some things
@@ -53,9 +51,9 @@ func reports(token string) []string {
 // work returns a call of workshop's tool, with a member of _meta.
 func work(id int, meta string, modern bool) string {
 	if modern {
-		meta += `,` + strings.TrimSuffix(strings.TrimPrefix(mcptest.ModernMeta, `"_meta":{`), `}`)
+		meta += `,` + strings.TrimSuffix(strings.TrimPrefix(modernMeta, `"_meta":{`), `}`)
 	}
-	return mcptest.CallWith(fmt.Sprint(id), `"name":"work","_meta":{`+strings.TrimPrefix(meta, ",")+`}`)
+	return callWith(fmt.Sprint(id), `"name":"work","_meta":{`+strings.TrimPrefix(meta, ",")+`}`)
 }
 
 func TestProgressOnStdio(t *testing.T) {

@@ -11,8 +11,6 @@ import (
 	"github.com/coder/websocket"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-
-	"github.com/sequent-dev/sequent/mcpserver/internal/mcptest"
 )
 
 // TestSDKClient talks to the server with a client that we did not write, over each transport of a network
@@ -35,7 +33,7 @@ func TestSDKClient(t *testing.T) {
 }
 
 // useSDK does with a client of the SDK what clients do, and closes it.
-func useSDK(t *testing.T, transport mcp.Transport, version string, n *mcptest.Notebook) {
+func useSDK(t *testing.T, transport mcp.Transport, version string, n *notebook) {
 	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 	defer stop()
 	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
@@ -70,7 +68,7 @@ func useSDK(t *testing.T, transport mcp.Transport, version string, n *mcptest.No
 	if _, err := cs.CallTool(callCtx, &mcp.CallToolParams{Name: "wait", Arguments: map[string]string{"text": "w"}}); !errors.Is(err, context.Canceled) {
 		t.Errorf("CallTool = %v, want %v", err, context.Canceled)
 	}
-	if err := mcptest.Await(t, "a call ends", n.Ended); !errors.Is(err, context.Canceled) {
+	if err := await(t, "a call ends", n.Ended); !errors.Is(err, context.Canceled) {
 		t.Errorf("the call ended with %v, want %v", err, context.Canceled)
 	}
 	if _, err := cs.GetPrompt(ctx, &mcp.GetPromptParams{Name: "again"}); err != nil {

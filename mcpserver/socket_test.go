@@ -13,7 +13,6 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/sequent-dev/sequent/auth"
-	"github.com/sequent-dev/sequent/mcpserver/internal/mcptest"
 )
 
 // A wire is a WebSocket to a site.
@@ -94,7 +93,7 @@ func (c *wire) wantClose(status websocket.StatusCode) {
 func wireCall(id int, name, args string, modern bool) string {
 	meta := ""
 	if modern {
-		meta = "," + mcptest.ModernMeta
+		meta = "," + modernMeta
 	}
 	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%q,"arguments":%s%s}}`, id, name, args, meta)
 }
@@ -111,7 +110,7 @@ func TestSocket(t *testing.T) {
 	c.want(`"id":1`, `"resultType":"complete"`, `"zeta":1`)
 	c.send(wireCall(2, "note", `{"text":"too early"}`, false))
 	c.want(`"id":2`, `"error"`)
-	c.send(strings.ReplaceAll(mcptest.Hello, `,"`, ",\n\""))
+	c.send(strings.ReplaceAll(helloLine, `,"`, ",\n\""))
 	c.want(`"serverInfo"`)
 	c.send(wireCall(3, "note", `{"text":"handshake"}`, false))
 	c.want(`"id":3`, `"zeta":2`)
@@ -130,7 +129,7 @@ func TestSocket(t *testing.T) {
 		c.want(want)
 	}
 	w.want("GET /ws\n", http.StatusUpgradeRequired, "ws://")
-	w.want("POST /ws\n\n"+mcptest.Hello, http.StatusUpgradeRequired)
+	w.want("POST /ws\n\n"+helloLine, http.StatusUpgradeRequired)
 	if _, res, err := w.tryConnect(t, "/ws/none", nil); err == nil || res.StatusCode != http.StatusNotFound {
 		t.Errorf("an unknown dialect: %v", err)
 	}
@@ -194,7 +193,7 @@ func TestSocketScopes(t *testing.T) {
 	table := &revocable{authTable: testAuth}
 	w := serveHTTP(t, HTTPConfig{Auth: table})
 	reader := w.connect(t, "/ws", []string{"mcp", "bearer.read-a"})
-	reader.send(`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{` + mcptest.ModernMeta + `}}`)
+	reader.send(`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{` + modernMeta + `}}`)
 	reader.want(`"id":1`, `"result"`)
 	reader.send(wireCall(2, "note", `{"text":"no"}`, true))
 	reader.want(`"id":2`, "needs the scope sequent:write")
@@ -246,7 +245,7 @@ func TestSocketSlowReader(t *testing.T) {
 	}()
 	ask := func(id int) {
 		other.send(wireCall(id, "caller", `{}`, true))
-		if got, want := mcptest.Await(t, "the other client gets a reply", replies), fmt.Sprintf(`"id":%d`, id); !strings.Contains(got, want) {
+		if got, want := await(t, "the other client gets a reply", replies), fmt.Sprintf(`"id":%d`, id); !strings.Contains(got, want) {
 			t.Errorf("got %q, want %s", got, want)
 		}
 	}
@@ -263,7 +262,7 @@ func TestSocketSlowReader(t *testing.T) {
 	for i := range 20 {
 		ask(i)
 	}
-	mcptest.Await(t, "the slow client is disconnected", ended)
+	await(t, "the slow client is disconnected", ended)
 	ask(99)
 }
 
@@ -273,7 +272,7 @@ func TestSocketShutdown(t *testing.T) {
 	w := serveHTTP(t, HTTPConfig{})
 	idle, busy := w.connect(t, "/ws", nil), w.connect(t, "/ws", nil)
 	busy.send(wireCall(1, "wait", `{"text":"w"}`, true))
-	mcptest.Await(t, "a call begins", w.note.Begun)
+	await(t, "a call begins", w.note.Begun)
 	w.stop()
 	idle.wantClose(websocket.StatusGoingAway)
 	w.note.Release <- struct{}{}
@@ -288,9 +287,9 @@ func TestSocketGone(t *testing.T) {
 	w := serveHTTP(t, HTTPConfig{})
 	c := w.connect(t, "/ws", nil)
 	c.send(wireCall(1, "wait", `{"text":"w"}`, true))
-	mcptest.Await(t, "a call begins", w.note.Begun)
+	await(t, "a call begins", w.note.Begun)
 	_ = c.ws.CloseNow() // that is the test
-	if err := mcptest.Await(t, "the call ends", w.note.Ended); !errors.Is(err, context.Canceled) {
+	if err := await(t, "the call ends", w.note.Ended); !errors.Is(err, context.Canceled) {
 		t.Errorf("the call ended with %v", err)
 	}
 	w.end()

@@ -10,8 +10,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/sequent-dev/sequent/mcpserver/internal/mcptest"
 )
 
 func TestPipelinedCallsAreAnsweredInOrder(t *testing.T) {
@@ -19,10 +17,10 @@ func TestPipelinedCallsAreAnsweredInOrder(t *testing.T) {
 	const calls = 300
 	s, n, _ := testServer(t)
 	var in strings.Builder
-	in.WriteString(mcptest.Hello + "\n" + mcptest.Opened + "\n")
+	in.WriteString(helloLine + "\n" + openedLine + "\n")
 	var want []string
 	for i := range calls {
-		fmt.Fprintln(&in, mcptest.Call(i+1, "note", fmt.Sprint("note ", i)))
+		fmt.Fprintln(&in, callLine(i+1, "note", fmt.Sprint("note ", i)))
 		want = append(want, fmt.Sprint("note ", i))
 	}
 	lines := strings.Split(strings.TrimSuffix(converse(t, s, in.String()), "\n"), "\n")
@@ -46,11 +44,11 @@ func TestPipelinedCallsAreAnsweredInOrder(t *testing.T) {
 func TestLineEnds(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ name, in string }{
-		{"newline", mcptest.Hello + "\n" + mcptest.Call(1, "note", "a") + "\n"},
-		{"carriage return", mcptest.Hello + "\r\n\r\n" + mcptest.Call(1, "note", "a") + "\r\n"},
-		{"none at the end", mcptest.Hello + "\n" + mcptest.Call(1, "note", "a")},
-		{"byte order mark", "\xef\xbb\xbf" + mcptest.Hello + "\n" + mcptest.Call(1, "note", "a") + "\n"},
-		{"blanks", "\n \n\t\n" + mcptest.Hello + "\n\n\n  " + mcptest.Call(1, "note", "a") + "  \n\n"},
+		{"newline", helloLine + "\n" + callLine(1, "note", "a") + "\n"},
+		{"carriage return", helloLine + "\r\n\r\n" + callLine(1, "note", "a") + "\r\n"},
+		{"none at the end", helloLine + "\n" + callLine(1, "note", "a")},
+		{"byte order mark", "\xef\xbb\xbf" + helloLine + "\n" + callLine(1, "note", "a") + "\n"},
+		{"blanks", "\n \n\t\n" + helloLine + "\n\n\n  " + callLine(1, "note", "a") + "  \n\n"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -67,14 +65,14 @@ func TestBytesThatAreNotText(t *testing.T) {
 	t.Parallel()
 	const notUTF8, notJSON = "the message is not valid UTF-8", "the message is not JSON"
 	for _, tt := range []struct{ line, id, why string }{
-		{strings.Replace(mcptest.Call(1, "note", "?"), "?", "\xff", 1), "1", notUTF8},
-		{mcptest.Call("\"\xc3\x28\"", "note", "a"), "null", notUTF8},
+		{strings.Replace(callLine(1, "note", "?"), "?", "\xff", 1), "1", notUTF8},
+		{callLine("\"\xc3\x28\"", "note", "a"), "null", notUTF8},
 		{`{"jsonrpc":"2.0","method":"` + "\xff" + `"}`, "", ""}, // a notification
-		{mcptest.Call(1, "note", "?") + "\xed\xa0\x80", "null", notJSON},
+		{callLine(1, "note", "?") + "\xed\xa0\x80", "null", notJSON},
 		{"\x00", "null", notJSON},
 	} {
 		s, n, _ := testServer(t)
-		_, got, _ := strings.Cut(converse(t, s, mcptest.Hello+"\n"+tt.line+"\n"), "\n")
+		_, got, _ := strings.Cut(converse(t, s, helloLine+"\n"+tt.line+"\n"), "\n")
 		want := `{"jsonrpc":"2.0","id":` + tt.id + `,"error":{"code":-32700,"message":"parse error: ` + tt.why + `"}}` + "\n"
 		if got != want && (got != "" || tt.why != "") || len(n.All()) > 0 {
 			t.Errorf("server wrote %q and recorded %q, want %q and nothing for %q", got, n.All(), want, tt.line)
@@ -88,12 +86,12 @@ func TestLongLines(t *testing.T) {
 	long := strings.Repeat("x", size)
 	const want = `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"invalid request: the line is longer than 16777216 bytes"}}`
 	for _, tt := range []struct{ name, line string }{
-		{"a call", mcptest.Call(1, "note", long)},
+		{"a call", callLine(1, "note", long)},
 		{"not JSON", long},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s, n, _ := testServer(t)
-			in := mcptest.Hello + "\n" + tt.line + "\n" + mcptest.Call(8, "note", "after") + "\n"
+			in := helloLine + "\n" + tt.line + "\n" + callLine(8, "note", "after") + "\n"
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
 			out := converse(t, s, in)
@@ -108,8 +106,8 @@ func TestLongLines(t *testing.T) {
 		})
 	}
 	t.Run("at the limit", func(t *testing.T) {
-		n := mcptest.New()
-		line := mcptest.Call(1, "note", "abc")
+		n := newNotebook()
+		line := callLine(1, "note", "abc")
 		for _, max := range []int{len(line), len(line) - 1} {
 			s := New(Config{Dialect: n.Dialect(), MaxLine: max})
 			var out bytes.Buffer
@@ -128,14 +126,14 @@ func TestPingAnswersWhileACallRuns(t *testing.T) {
 	t.Parallel()
 	s, n, _ := testServer(t)
 	p := dial(t, s)
-	p.begin(n, mcptest.Call(2, "note", "b"))
+	p.begin(n, callLine(2, "note", "b"))
 	p.send(`{"jsonrpc":"2.0","id":"p","method":"ping"}`)
 	p.want(`{"jsonrpc":"2.0","id":"p","result":{}}`)
 	if got := n.All(); !slices.Equal(got, []string{"a"}) {
 		t.Errorf("recorded %q while the first call runs, want only that", got)
 	}
 	n.Release <- struct{}{}
-	p.want(mcptest.Said(1, "done a"))
+	p.want(saidLine(1, "done a"))
 	p.line()
 	_ = p.in.Close()
 	p.ended()
@@ -147,18 +145,18 @@ func TestCancelledRequestsAreNotAnswered(t *testing.T) {
 		return `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":` + id + `,"reason":"no more"}}`
 	}
 	for _, tt := range []struct{ name, first string }{
-		{"legacy", mcptest.Call(`"a"`, "wait", "a")},
-		{"modern", `{"jsonrpc":"2.0","id":"a","method":"tools/call","params":{"name":"wait","arguments":{"text":"a"},` + mcptest.ModernMeta + `}}`},
+		{"legacy", callLine(`"a"`, "wait", "a")},
+		{"modern", `{"jsonrpc":"2.0","id":"a","method":"tools/call","params":{"name":"wait","arguments":{"text":"a"},` + modernMeta + `}}`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			s, n, log := testServer(t)
 			p := dial(t, s)
 			p.open()
-			p.send(tt.first, mcptest.Call(2, "note", "b"), mcptest.Call(3, "note", "c"))
-			mcptest.Await(t, "a call begins", n.Begun)
+			p.send(tt.first, callLine(2, "note", "b"), callLine(3, "note", "c"))
+			await(t, "a call begins", n.Begun)
 			p.send(cancel("2"), cancel("99"), cancel(`"\u0061"`)) // waiting, unknown, running
-			if err := mcptest.Await(t, "a call ends", n.Ended); !errors.Is(err, context.Canceled) {
+			if err := await(t, "a call ends", n.Ended); !errors.Is(err, context.Canceled) {
 				t.Errorf("the running call ended with %v, want %v", err, context.Canceled)
 			}
 			p.want(`{"jsonrpc":"2.0","id":3,"result":{"content":[{"type":"text","text":"{\"zeta\":2,\"alpha\":\"c\"}"}],"structuredContent":{"zeta":2,"alpha":"c"}}}`)
@@ -183,7 +181,7 @@ func TestFaultsAreLoggedWithoutContent(t *testing.T) {
 		t.Run(tt.tool, func(t *testing.T) {
 			t.Parallel()
 			s, _, log := testServer(t)
-			out := converse(t, s, mcptest.Hello+"\n"+mcptest.Call(1, tt.tool, "private words")+"\n")
+			out := converse(t, s, helloLine+"\n"+callLine(1, tt.tool, "private words")+"\n")
 			id := byChance.FindString(out)
 			if id == "" || strings.Contains(out, "secret") || strings.Contains(out, "goroutine") {
 				t.Errorf("server wrote %s, want an id and nothing of the cause", out)

@@ -12,8 +12,6 @@ import (
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/archive"
 	"github.com/sequent-dev/sequent/dialect/standard"
-
-	"github.com/sequent-dev/sequent/mcpserver/internal/mcptest"
 )
 
 // thinking returns a server of the default dialect, and its engine.
@@ -52,7 +50,7 @@ func TestSubscribeOnStdio(t *testing.T) {
 		think(t, e, "one")
 		think(t, e, "two words")
 		p := dial(t, s)
-		p.send(mcptest.Hello, mcptest.Opened)
+		p.send(helloLine, openedLine)
 		if got := p.line(); !strings.Contains(got, `"resources":{"subscribe":true}`) {
 			t.Errorf("the handshake offers %s, want to subscribe", got)
 		}
@@ -97,7 +95,7 @@ func TestSubscribeOnStdio(t *testing.T) {
 // listening returns a request of subscriptions/listen.
 func listenTo(id, uris string) string {
 	return `{"jsonrpc":"2.0","id":` + id + `,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true,"resourceSubscriptions":` +
-		uris + `},` + mcptest.ModernMeta + `}}`
+		uris + `},` + modernMeta + `}}`
 }
 
 // told returns the notification about a document, or the acknowledgement if there is
@@ -126,7 +124,7 @@ func TestListenOnStdio(t *testing.T) {
 		think(t, e, "one")
 		think(t, e, "two")
 		p := dial(t, s)
-		p.send(`{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{` + mcptest.ModernMeta + `}}`)
+		p.send(`{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{` + modernMeta + `}}`)
 		if got := p.line(); !strings.Contains(got, `"resources":{"subscribe":true}`) {
 			t.Errorf("discover offers %s, want to subscribe", got)
 		}
@@ -140,7 +138,7 @@ func TestListenOnStdio(t *testing.T) {
 		if got := []string{p.line(), p.line()}; !slices.Contains(got, told(first, one)) || !slices.Contains(got, told(second, one)) {
 			t.Errorf("of the change both are told %q", got)
 		}
-		p.send(mcptest.CallWith("2", `"name":"recall_thinking","arguments":{},`+mcptest.ModernMeta))
+		p.send(callWith("2", `"name":"recall_thinking","arguments":{},`+modernMeta))
 		if got := p.line(); !strings.Contains(got, `"id":2,`) {
 			t.Errorf("a call beside the subscriptions is answered with %s", got)
 		}

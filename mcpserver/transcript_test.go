@@ -13,7 +13,6 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/sequent-dev/sequent/auth"
-	"github.com/sequent-dev/sequent/mcpserver/internal/mcptest"
 )
 
 // byChance are the parts of a transcript that are by chance: ids of faults, and times.
@@ -106,7 +105,7 @@ func TestHTTPTranscripts(t *testing.T) {
 			}
 		})
 		return func(text string) string {
-			a := w.ask(strings.NewReplacer("$SESSION", session, "$META", mcptest.ModernMeta, "$HELLO", mcptest.Hello,
+			a := w.ask(strings.NewReplacer("$SESSION", session, "$META", modernMeta, "$HELLO", helloLine,
 				"$LONG", strings.Repeat("x", 5000)).Replace(text))
 			if id := a.header.Get(headerSession); id != "" {
 				session = id

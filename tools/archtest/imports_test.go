@@ -76,7 +76,6 @@ var rules = []rule{
 	{"auth/token", []string{".", "auth"}, "it is a file of tokens"},
 	{"auth/oidc", []string{"auth", "internal/admission", "internal/printable", "github.com/coreos/go-oidc/v3/oidc", "github.com/go-jose/go-jose/v4", "golang.org/x/oauth2", "golang.org/x/time/rate"}, "it knows providers, and no server"},
 	{"mcpserver/client", []string{"tool", "github.com/modelcontextprotocol/go-sdk/..."}, "other packages use it instead of the SDK"},
-	{"mcpserver/internal/mcptest", []string{".", "dialect", "tool"}, "it is for tests"},
 	{"mcpserver", []string{
 		".", "dialect", "tool", "auth", "internal/admission", "internal/jsonscan", "internal/limits", "github.com/coder/websocket",
 	}, "it serves dialects, and knows none"},

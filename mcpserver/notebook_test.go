@@ -1,5 +1,4 @@
-// Package mcptest has the dialect and the messages that the tests of mcpserver share.
-package mcptest
+package mcpserver
 
 import (
 	"bytes"
@@ -18,9 +17,9 @@ import (
 	"github.com/sequent-dev/sequent/tool"
 )
 
-// A Notebook is a small dialect. Its tools record notes, or fail in each way in which a
+// A notebook is a small dialect. Its tools record notes, or fail in each way in which a
 // tool can fail.
-type Notebook struct {
+type notebook struct {
 	mu      sync.Mutex
 	notes   []string
 	callers []tool.Caller // of each note
@@ -29,12 +28,12 @@ type Notebook struct {
 	Ended   chan error    // error of each call of wait
 }
 
-// New returns an empty notebook.
-func New() *Notebook {
-	return &Notebook{Begun: make(chan string, 100), Release: make(chan struct{}, 100), Ended: make(chan error, 100)}
+// newNotebook returns an empty notebook.
+func newNotebook() *notebook {
+	return &notebook{Begun: make(chan string, 100), Release: make(chan struct{}, 100), Ended: make(chan error, 100)}
 }
 
-func (n *Notebook) add(c tool.Call) (string, int) {
+func (n *notebook) add(c tool.Call) (string, int) {
 	var in struct {
 		Text string `json:"text"`
 	}
@@ -49,14 +48,14 @@ func (n *Notebook) add(c tool.Call) (string, int) {
 }
 
 // All returns the notes in their order.
-func (n *Notebook) All() []string {
+func (n *notebook) All() []string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return slices.Clone(n.notes)
 }
 
-// NoteSchema is the input schema of each tool.
-const NoteSchema = `{
+// noteSchema is the input schema of each tool.
+const noteSchema = `{
   "type": "object",
   "properties": {"text": {"type": "string", "description": "a <b>note</b> & more"}},
   "required": ["text"],
@@ -64,10 +63,10 @@ const NoteSchema = `{
 }`
 
 // Tools returns the tools.
-func (n *Notebook) Tools() []tool.Tool {
+func (n *notebook) Tools() []tool.Tool {
 	simple := func(name string, call func(context.Context, tool.Call) (tool.Reply, error)) tool.Tool {
 		return tool.Tool{
-			Spec: tool.Spec{Name: name, Description: "Test tool " + name + ".", InputSchema: json.RawMessage(NoteSchema)},
+			Spec: tool.Spec{Name: name, Description: "Test tool " + name + ".", InputSchema: json.RawMessage(noteSchema)},
 			Call: call,
 		}
 	}
@@ -122,7 +121,7 @@ func (n *Notebook) Tools() []tool.Tool {
 }
 
 // Dialect returns the dialect.
-func (n *Notebook) Dialect() dialect.Dialect {
+func (n *notebook) Dialect() dialect.Dialect {
 	read := func(_ context.Context, _ tool.Caller, value string) (string, error) {
 		switch value {
 		case "none":
@@ -177,21 +176,21 @@ func (n *Notebook) Dialect() dialect.Dialect {
 	}
 }
 
-// A SyncBuffer is a bytes.Buffer for several goroutines.
-type SyncBuffer struct {
+// A syncBuffer is a bytes.Buffer for several goroutines.
+type syncBuffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer
 }
 
 // Write implements [io.Writer].
-func (b *SyncBuffer) Write(p []byte) (int, error) {
+func (b *syncBuffer) Write(p []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.b.Write(p)
 }
 
 // String returns the content.
-func (b *SyncBuffer) String() string {
+func (b *syncBuffer) String() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.b.String()
@@ -199,25 +198,25 @@ func (b *SyncBuffer) String() string {
 
 // The handshake: a request, and the notification after it.
 const (
-	Hello  = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`
-	Opened = `{"jsonrpc":"2.0","method":"notifications/initialized"}`
+	helloLine  = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`
+	openedLine = `{"jsonrpc":"2.0","method":"notifications/initialized"}`
 )
 
-// Call returns a request that calls a tool.
-func Call(id any, name, text string) string {
+// callLine returns a request that calls a tool.
+func callLine(id any, name, text string) string {
 	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%v,"method":"tools/call","params":{"name":%q,"arguments":{"text":%q}}}`, id, name, text)
 }
 
-// Said returns the reply to a call with a plain text.
-func Said(id any, text string) string {
+// saidLine returns the reply to a call with a plain text.
+func saidLine(id any, text string) string {
 	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%v,"result":{"content":[{"type":"text","text":%q}]}}`, id, text)
 }
 
-// ModernMeta is the _meta of a request of 2026-07-28.
-const ModernMeta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}`
+// modernMeta is the _meta of a request of 2026-07-28.
+const modernMeta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}`
 
-// CallWith returns a request that calls a tool, from the raw parts of its params.
-func CallWith(id, params string) string {
+// callWith returns a request that calls a tool, from the raw parts of its params.
+func callWith(id, params string) string {
 	return `{"jsonrpc":"2.0","id":` + id + `,"method":"tools/call","params":{` + params + `}}`
 }
 
@@ -225,8 +224,8 @@ func CallWith(id, params string) string {
 // busy machine.
 const waitLimit = time.Minute
 
-// Await receives from a channel. It fails the test after waitLimit.
-func Await[T any](t testing.TB, what string, c <-chan T) T {
+// await receives from a channel. It fails the test after waitLimit.
+func await[T any](t testing.TB, what string, c <-chan T) T {
 	t.Helper()
 	timer := time.NewTimer(waitLimit)
 	defer timer.Stop()
@@ -240,7 +239,7 @@ func Await[T any](t testing.TB, what string, c <-chan T) T {
 }
 
 // FirstCaller returns the caller of the first note.
-func (n *Notebook) FirstCaller() tool.Caller {
+func (n *notebook) FirstCaller() tool.Caller {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.callers[0]
