@@ -202,7 +202,7 @@ func runList(p *program, ctx context.Context) (result, error) {
 			break
 		}
 		state := string(h.State)
-		if plan.HasFailed(h) {
+		if st, _ := plan.StateOf(h); st.State == plan.Failed {
 			state = plan.Failed
 		}
 		l.Sessions = append(l.Sessions, jsonSession{

@@ -89,7 +89,7 @@ func (t *tree) text(pg *page) {
 	pg.add(d.Lines...)
 	if o.State == plan.Failed {
 		why := "The plan failed."
-		if st, _ := plan.StateOf(s); st.Fault != nil {
+		if st, _ := plan.StateOf(s.Header()); st.Fault != nil {
 			why = fmt.Sprintf("The phase %s failed: %s.", st.Fault.Phase, printable.Line(st.Fault.Message))
 		}
 		pg.add(nil)
@@ -107,7 +107,7 @@ func (t *tree) text(pg *page) {
 // drawingOf is drawing with the state of a plan that has failed.
 func (p *program) drawingOf(s *sequent.Session) draw.Options {
 	o := p.drawing()
-	if plan.HasFailed(s.Header()) {
+	if st, _ := plan.StateOf(s.Header()); st.State == plan.Failed {
 		o.State = plan.Failed
 	}
 	return o

@@ -48,7 +48,7 @@ func runResume(p *program, ctx context.Context) (result, error) {
 	if err != nil {
 		return nil, err
 	}
-	st, _ := plan.StateOf(s) // Run reports a session without a state
+	st, _ := plan.StateOf(s.Header()) // Run reports a session without a state
 	model, err := p.openModel(st.Model)
 	if err != nil {
 		return nil, err
@@ -183,7 +183,7 @@ func (w *work) run(ctx context.Context, m *plan.Machine, id sequent.ID) error {
 	if loadErr != nil {
 		return errors.Join(err, loadErr)
 	}
-	st, _ := plan.StateOf(s)
+	st, _ := plan.StateOf(s.Header())
 	complete := st.State == m.Table().Final || st.State == plan.Exhausted
 	if complete || err == nil || isCanceled(err) {
 		out.end(s, st, complete, w.now().Sub(start))

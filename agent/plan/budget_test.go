@@ -34,7 +34,7 @@ func TestBudgets(t *testing.T) {
 		t.Errorf("got requests %v, want 1, 15 and 20", count)
 	}
 	_, s := log(t, e)
-	st, _ := plan.StateOf(s)
+	st, _ := plan.StateOf(s.Header())
 	if got := st.Results[0].Text; got != "a1\n\nread answered: func work() { tx.Begin(); check() }" {
 		t.Errorf("got analysis %q", got)
 	}
@@ -90,7 +90,7 @@ func TestRefusedCalls(t *testing.T) {
 			sc.turns = map[string]llmtest.Turn{"analyze_code 1": {Calls: []llm.Call{bad}}, "analyze_code 2": {Text: "Ten connections."}}
 			_, _ = run(m, t.Context(), -1) // it fails in the next phase
 			_, s := log(t, e)
-			if st, _ := plan.StateOf(s); len(st.Results) != 1 || st.Results[0].Text != "Ten connections." {
+			if st, _ := plan.StateOf(s.Header()); len(st.Results) != 1 || st.Results[0].Text != "Ten connections." {
 				t.Errorf("after another attempt: %+v", st.Results)
 			}
 		})

@@ -58,7 +58,7 @@ func FuzzState(f *testing.F) {
 		if loading != nil {
 			t.Fatal(loading)
 		}
-		if st, ok := plan.StateOf(s); err == nil && (!ok || st.State != "plan_complete") {
+		if st, ok := plan.StateOf(s.Header()); err == nil && (!ok || st.State != "plan_complete") {
 			t.Errorf("%q: got final state %+v", label, st)
 		}
 	})

@@ -37,7 +37,7 @@ func (r *run) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	st, ok := StateOf(s)
+	st, ok := StateOf(s.Header())
 	if !ok || st.Machine != r.Table.Name {
 		return sequent.Errorf(CodeNoPlan, "", "pass the id of a session that was", "session %s was not created by sequent %s", r.id, r.Table.Name)
 	}
@@ -89,7 +89,7 @@ func (r *run) commit(ctx context.Context, change func(st *State, c *sequent.Chan
 
 // change changes the state of a session, unless another process has changed it.
 func (r *run) change(c *sequent.Change, change func(st *State, c *sequent.Change) error) (State, error) {
-	st, ok := StateOf(c.Session())
+	st, ok := StateOf(c.Session().Header())
 	if !ok || st.Writes != r.st.Writes {
 		return st, sequent.Errorf(CodeTaken, "", "watch the session, or resume it when the other process has ended",
 			"another process is working on session %s", r.id)

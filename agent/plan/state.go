@@ -46,20 +46,11 @@ type State struct {
 	Writes int `json:"writes"` // number of writes; detects concurrent processes
 }
 
-// StateOf returns the state of a session's machine. It returns false if the session
-// has none.
-func StateOf(s *sequent.Session) (State, bool) { return stateOf(s.Label(label)) }
-
-// HasFailed reports whether the machine of a session is in the state [Failed], by
-// the header of the session.
-func HasFailed(h sequent.Header) bool {
-	st, ok := stateOf(h.Labels[label])
-	return ok && st.State == Failed
-}
-
-func stateOf(raw string) (State, bool) {
+// StateOf returns the state of a session's machine, which its header has. It returns false if the
+// session has none.
+func StateOf(h sequent.Header) (State, bool) {
 	var st State
-	if raw == "" || json.Unmarshal([]byte(raw), &st) != nil {
+	if raw := h.Labels[label]; raw == "" || json.Unmarshal([]byte(raw), &st) != nil {
 		return State{}, false
 	}
 	return st, true

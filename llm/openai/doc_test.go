@@ -6,8 +6,6 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"os"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -140,37 +138,4 @@ func codeTable(t *testing.T) string {
 		return true
 	})
 	return table("Code | Meaning", rows...)
-}
-
-// TestPageVariables checks that docs/providers.md names exactly the variables that
-// the program reads.
-func TestPageVariables(t *testing.T) {
-	known := map[string]bool{
-		EmbeddingsURL: true, EmbeddingsModel: true, EmbeddingsKey: true,
-		"SEQUENT_MODEL_TIMEOUT": true, "SEQUENT_MODEL_TRIES": true, // flags
-	}
-	for _, v := range modelVars() {
-		known[v] = true
-	}
-	for _, p := range Providers() {
-		known[p.BaseVar] = true
-		for _, v := range p.KeyVars {
-			known[v] = true
-		}
-	}
-	raw, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
-	seen := map[string]bool{}
-	for _, v := range regexp.MustCompile(`\b[A-Z]+(_[A-Z]+)+\b`).FindAllString(string(raw), -1) {
-		if seen[v] = true; !known[v] {
-			t.Errorf("the page names %s, but the program does not read it", v)
-		}
-	}
-	for v := range known {
-		if !seen[v] {
-			t.Errorf("the page does not name %s", v)
-		}
-	}
 }
