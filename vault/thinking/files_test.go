@@ -88,28 +88,6 @@ func TestFileRemoved(t *testing.T) {
 	d.wantSame()
 }
 
-// A file that a person has moved is continued in its new folder.
-func TestFileMoved(t *testing.T) {
-	const there = "thinking/sequential/projects/login/" + string(sessionID) + ".md"
-	d := newDesk(t)
-	d.think(step(0))
-	d.think(step(1))
-	text := d.read()
-	if err := os.Remove(filepath.Join(d.dir, filepath.FromSlash(fileName))); err != nil {
-		t.Fatal(err)
-	}
-	d.writeFile(there, text)
-	d.think(step(2))
-	d.think(step(3))
-	_, body, _ := strings.Cut(text, "\n---\n")
-	if got := d.readFile(there); !strings.Contains(got, "\n---\n"+body) || strings.Count(got, "## Thought") != 4 {
-		t.Errorf("%s", got)
-	}
-	if r := d.sync(false); r.Notes > 0 || len(r.Failed) > 0 {
-		t.Errorf("a sync gives %+v", r)
-	}
-}
-
 // A copy of a file is not a session.
 func TestCopyOfAFile(t *testing.T) {
 	const id = "session-1756610546731-copy"

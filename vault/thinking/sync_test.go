@@ -2,16 +2,13 @@ package thinking_test
 
 import (
 	"context"
-	"errors"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/vault"
 	"github.com/sequent-dev/sequent/vault/thinking"
 )
 
@@ -185,9 +182,8 @@ func TestStoreBehindFile(t *testing.T) {
 	d.wantSame()
 }
 
-// A folder of Maenifold is continued where it is.
-func TestMaenifoldFolder(t *testing.T) {
-	const name = "thinking/sequential/2025/08/31/session-1756610546730-48291.md"
+// A note of Maenifold is read as the session that it tells.
+func TestMaenifoldNote(t *testing.T) {
 	const text = `---
 title: Sequential Thinking Session session-1756610546730-48291
 permalink: session-1756610546730-48291
@@ -222,11 +218,7 @@ Third [[thought]].
 
 *2025-08-31 03:24:26 UTC*
 `
-	d := newDesk(t)
-	d.writeFile(name, text)
-	d.writeFile("thinking/sequential/README.md", "# About\n")
-	d.writeFile("thinking/sequential/session-17-note.md", "# Just a note\n")
-	h, log, err := d.files.Session(t.Context(), sessionID)
+	h, log, err := thinking.FromNote(t.Context(), sessionID, vault.ParseNote("", []byte(text)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -237,20 +229,14 @@ Third [[thought]].
 	if h.Labels["parent"] != "workflow-1756610500000" || h.Labels["analysisType"] != "bug" || h.State != sequent.Active {
 		t.Errorf("%+v", h)
 	}
-	if _, err := d.engine.Restore(t.Context(), h, log); err != nil {
-		t.Fatal(err)
-	}
-	d.think(step(3))
-	d.think(step(4))
-	got := d.readFile(name)
-	front, body, _ := strings.Cut(text, "\n---\n")
-	if !strings.HasPrefix(got, front+"\n") || !strings.Contains(got, "\n---\n"+body) || strings.Count(got, "## Thought") != 5 || !strings.HasSuffix(got, "^thought-5\n") {
-		t.Errorf("%s", got)
-	}
-	if _, err := os.Stat(filepath.Join(d.dir, fileName)); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("there is another file: %v", err)
-	}
-	if r := d.sync(false); r.Notes > 0 || len(r.Failed) > 0 {
+}
+
+// Other notes in the folder of sessions are none of its business.
+func TestOtherNotes(t *testing.T) {
+	d := newDesk(t)
+	d.writeFile("thinking/sequential/README.md", "# About\n")
+	d.writeFile("thinking/sequential/session-17-note.md", "# Just a note\n")
+	if r := d.sync(true); r.Read > 0 || r.Notes > 0 || len(r.Failed) > 0 {
 		t.Errorf("a sync gives %+v", r)
 	}
 }
