@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"strings"
 )
 
@@ -33,6 +34,16 @@ func Parse(spec, description []byte) Spec {
 	s.Description += text // one of them is empty
 	s.InputSchema, s.OutputSchema = compact(s.InputSchema), compact(s.OutputSchema)
 	return s
+}
+
+// ParseFS is Parse for NAME.json and NAME.md of embedded files. The second can be missing.
+func ParseFS(files fs.FS, name string) Spec {
+	spec, err := fs.ReadFile(files, name+".json")
+	if err != nil {
+		panic("tool: " + err.Error())
+	}
+	text, _ := fs.ReadFile(files, name+".md")
+	return Parse(spec, text)
 }
 
 // compact removes the white space between tokens. It changes no other byte.

@@ -5,7 +5,7 @@ package classic
 
 import (
 	"context"
-	_ "embed" // for the contract
+	"embed"
 	"io"
 	"log/slog"
 	"strconv"
@@ -18,10 +18,8 @@ import (
 )
 
 var (
-	//go:embed tool.json
-	specJSON []byte
-	//go:embed tool.md
-	specText []byte
+	//go:embed tool.json tool.md
+	contract embed.FS
 	//go:embed documentation.md
 	documentation string
 )
@@ -60,7 +58,7 @@ func New(cfg Config) dialect.Dialect {
 	return dialect.Dialect{
 		Name:    name,
 		Summary: "The reference server's contract, with a session file on completion.",
-		Tools:   []tool.Tool{tool.New(tool.Parse(specJSON, specText), c.think, reject)},
+		Tools:   []tool.Tool{tool.New(tool.ParseFS(contract, "tool"), c.think, reject)},
 		Resources: []dialect.Resource{{
 			URI: "sequentialthinking://documentation", Name: "documentation", Title: "Documentation",
 			Description: "How the sequentialthinking tool works.", MIME: "text/markdown",

@@ -65,7 +65,7 @@ func TestReasons(t *testing.T) {
 		nextRequired, needsMore, complete, validationError, limitReached,
 		rateLimited, tooLarge, processingError, unexpectedError,
 	}
-	schema := string(tool.Parse(specJSON, specText).OutputSchema)
+	schema := string(tool.ParseFS(contract, "tool").OutputSchema)
 	_, list, _ := strings.Cut(schema, `"stop_reason":{"type":"string","enum":[`)
 	list, _, _ = strings.Cut(list, "]")
 	var want []string

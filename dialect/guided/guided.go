@@ -8,7 +8,7 @@ package guided
 
 import (
 	"context"
-	_ "embed" // for the contract
+	"embed"
 	"io"
 	"log/slog"
 
@@ -21,12 +21,8 @@ import (
 // name is the name of the dialect, also in the headers of its sessions.
 const name = "guided"
 
-var (
-	//go:embed tool.json
-	specJSON []byte
-	//go:embed tool.md
-	specText []byte
-)
+//go:embed tool.json tool.md
+var contract embed.FS
 
 // A Config configures the dialect.
 type Config struct {
@@ -63,7 +59,7 @@ func New(cfg Config) dialect.Dialect {
 	return dialect.Dialect{
 		Name:    name,
 		Summary: "every reply says whether to go on, why, and with which arguments",
-		Tools:   []tool.Tool{tool.NewTolerant(tool.Parse(specJSON, specText), d.call)},
+		Tools:   []tool.Tool{tool.NewTolerant(tool.ParseFS(contract, "tool"), d.call)},
 		Prompts: []dialect.Prompt{prompt},
 	}
 }

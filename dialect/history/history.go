@@ -11,7 +11,7 @@ package history
 
 import (
 	"context"
-	_ "embed" // for the contract
+	"embed"
 	"io"
 	"time"
 
@@ -29,12 +29,8 @@ const defaultTTL = 30 * time.Minute
 // defaultReplyLimit is the maximum size of a reply to a client, in bytes.
 const defaultReplyLimit = 1 << 20
 
-var (
-	//go:embed tool.json
-	specJSON []byte
-	//go:embed tool.md
-	specText []byte
-)
+//go:embed tool.json tool.md native/*.json
+var contract embed.FS
 
 // A Config configures the dialect.
 type Config struct {
@@ -64,8 +60,6 @@ func New(cfg Config) dialect.Dialect {
 	return dialect.Dialect{
 		Name:    name,
 		Summary: "sessions that the agent owns and that expire, with all thoughts in every reply",
-		Tools:   []tool.Tool{tool.New(spec(), think, dialect.Reject).AsHeavy()},
+		Tools:   []tool.Tool{tool.New(tool.ParseFS(contract, "tool"), think, dialect.Reject).AsHeavy()},
 	}
 }
-
-func spec() tool.Spec { return tool.Parse(specJSON, specText) }

@@ -3,7 +3,6 @@ package history
 import (
 	"context"
 	"crypto/sha256"
-	"embed"
 	"encoding/hex"
 	"slices"
 
@@ -12,9 +11,6 @@ import (
 	"github.com/sequent-dev/sequent/dialect"
 	"github.com/sequent-dev/sequent/tool"
 )
-
-//go:embed native/*.json
-var nativeSpecs embed.FS
 
 // nativeReplyLimit is the maximum size of a reply of the native tools, in bytes. Their
 // callers expect whole histories.
@@ -36,11 +32,11 @@ func Native(cfg Config) dialect.Dialect {
 		Name:    "native",
 		Summary: "the tools of history for libraries in other languages",
 		Tools: []tool.Tool{
-			tool.New(nativeSpec("think"), n.think, dialect.Reject).AsHeavy(),
-			tool.New(nativeSpec("get_session"), n.get, dialect.Reject).AsHeavy(),
-			tool.New(nativeSpec("list_sessions"), n.list, dialect.Reject),
-			tool.New(nativeSpec("clear_session"), n.clear, dialect.Reject),
-			tool.New(nativeSpec("clear_sessions"), n.clearAll, dialect.Reject),
+			tool.New(tool.ParseFS(contract, "native/think"), n.think, dialect.Reject).AsHeavy(),
+			tool.New(tool.ParseFS(contract, "native/get_session"), n.get, dialect.Reject).AsHeavy(),
+			tool.New(tool.ParseFS(contract, "native/list_sessions"), n.list, dialect.Reject),
+			tool.New(tool.ParseFS(contract, "native/clear_session"), n.clear, dialect.Reject),
+			tool.New(tool.ParseFS(contract, "native/clear_sessions"), n.clearAll, dialect.Reject),
 		},
 	}
 }
@@ -52,14 +48,6 @@ func nativeReply(v any) tool.Reply {
 	r := tool.JSONReply(v)
 	r.Text = structured
 	return r
-}
-
-func nativeSpec(name string) tool.Spec {
-	data, err := nativeSpecs.ReadFile("native/" + name + ".json")
-	if err != nil {
-		panic(err) // it is embedded
-	}
-	return tool.Parse(data, nil)
 }
 
 type native struct {

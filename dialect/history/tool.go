@@ -56,7 +56,7 @@ func NewTool(cfg ToolConfig) *Tool {
 	if t.own {
 		t.engine = sequent.New(sequent.Config{})
 	}
-	t.tool = tool.New(spec(), func(ctx context.Context, _ tool.Call, in Input) (tool.Reply, error) {
+	t.tool = tool.New(tool.ParseFS(contract, "tool"), func(ctx context.Context, _ tool.Call, in Input) (tool.Reply, error) {
 		t.sweep(ctx)
 		return t.recorder.reply(ctx, t.engine, in)
 	}, dialect.Reject)

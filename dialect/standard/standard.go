@@ -9,7 +9,7 @@ package standard
 
 import (
 	"cmp"
-	_ "embed" // for the contract
+	"embed"
 	"io"
 
 	"github.com/sequent-dev/sequent"
@@ -21,14 +21,8 @@ import (
 const name = "standard"
 
 var (
-	//go:embed tool.json
-	thinkSpec []byte
-	//go:embed tool.md
-	thinkText []byte
-	//go:embed recall.json
-	recallSpec []byte
-	//go:embed recall.md
-	recallText []byte
+	//go:embed tool.json tool.md recall.json recall.md
+	contract embed.FS
 	//go:embed documentation.md
 	documentation string
 )
@@ -97,8 +91,8 @@ func New(cfg Config) dialect.Dialect {
 		Summary:      "the reference server's arguments, with sessions, auto-numbering, safe retry and recall",
 		Instructions: instructions,
 		Tools: []tool.Tool{
-			tool.New(tool.Parse(thinkSpec, thinkText), d.think, dialect.Reject),
-			tool.New(tool.Parse(recallSpec, recallText), d.recall, dialect.Reject).AsHeavy(),
+			tool.New(tool.ParseFS(contract, "tool"), d.think, dialect.Reject),
+			tool.New(tool.ParseFS(contract, "recall"), d.recall, dialect.Reject).AsHeavy(),
 		},
 		Resources: d.resources(),
 		Templates: d.templates(),

@@ -2,18 +2,10 @@ package status
 
 import (
 	"context"
-	_ "embed" // of the contract
 	"time"
 
 	"github.com/sequent-dev/sequent/analysis"
 	"github.com/sequent-dev/sequent/tool"
-)
-
-var (
-	//go:embed analyze.json
-	analyzeSpec []byte
-	//go:embed analyze.md
-	analyzeText []byte
 )
 
 // maxAnalyzed limits the bytes that one call of analyze_thinking reads.
@@ -42,7 +34,7 @@ func (d *server) analyze(ctx context.Context, c tool.Call, in analyzeArgs) (tool
 	}
 	r, err := analysis.Run(ctx, d.engine.Owned(c.Caller.Owner), q)
 	if err != nil {
-		return tool.Reply{}, analyzeWords.word(err)
+		return tool.Reply{}, err
 	}
 	reply := tool.JSONReply(r)
 	reply.Text = r.Text()

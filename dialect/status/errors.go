@@ -1,9 +1,8 @@
 package status
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
+	"strings"
 
 	"github.com/sequent-dev/sequent/dialect"
 	"github.com/sequent-dev/sequent/tool"
@@ -21,23 +20,8 @@ var table = dialect.Table{
 	SessionFull: "pass another session_id",
 }
 
-// words has the words that differ between the errors of the two tools.
-type words struct {
-	tool    string // name
-	subject string // name of its arguments in errors
-}
-
-var (
-	plainWords    = words{tool: "sequential_thinking", subject: "sequential thinking"}
-	externalWords = words{tool: "sequential_thinking_external", subject: "sequential thinking external"}
-	batchWords    = words{tool: "sequential_thinking_batch", subject: "sequential thinking batch"}
-	analyzeWords  = words{tool: "analyze_thinking", subject: "analyze thinking"}
-)
-
-// reject returns the error for arguments that do not fit the schema.
-func (w words) reject(err *tool.ArgumentError) (tool.Reply, error) {
-	return tool.Reply{}, w.word(err)
-}
+// words is the name of a tool, which its errors have.
+type words string
 
 // word returns an error of the contract, or err itself if it is internal.
 func (w words) word(err error) error {
@@ -61,7 +45,7 @@ func (w words) word(err error) error {
 }
 
 func (w words) invalid(details string) error {
-	return invalidParams("Invalid " + w.subject + " params: " + details)
+	return invalidParams("Invalid " + strings.ReplaceAll(string(w), "_", " ") + " params: " + details)
 }
 
 func invalidParams(data string) error {
@@ -70,10 +54,4 @@ func invalidParams(data string) error {
 
 func internalError(data string) error {
 	return &tool.ProtocolError{Code: codeInternalError, Message: "Internal error", Data: tool.JSONReply(data).JSON}
-}
-
-// none reports whether a call has no arguments at all.
-func none(args json.RawMessage) bool {
-	args = bytes.TrimSpace(args)
-	return len(args) == 0 || string(args) == "null"
 }

@@ -6,8 +6,9 @@
 package status
 
 import (
+	"bytes"
 	"context"
-	_ "embed" // of the contract
+	"embed"
 	"io"
 
 	"github.com/sequent-dev/sequent"
@@ -18,20 +19,8 @@ import (
 // name is the name of the dialect, also in the headers of its sessions.
 const name = "status"
 
-var (
-	//go:embed tool.json
-	plainSpec []byte
-	//go:embed tool.md
-	plainText []byte
-	//go:embed external.json
-	externalSpec []byte
-	//go:embed external.md
-	externalText []byte
-	//go:embed batch.json
-	batchSpec []byte
-	//go:embed batch.md
-	batchText []byte
-)
+//go:embed *.json tool.md external.md batch.md analyze.md
+var contract embed.FS
 
 // A Config configures the dialect.
 type Config struct {
@@ -65,13 +54,11 @@ func New(cfg Config) dialect.Dialect {
 	if d.model == nil {
 		d.model = noModel{}
 	}
-	plain := newTool(plainWords, tool.Parse(plainSpec, plainText), d.think)
-	external := newTool(externalWords, tool.Parse(externalSpec, externalText), d.external)
-	analyze := tool.New(tool.Parse(analyzeSpec, analyzeText), d.analyze, analyzeWords.reject).AsHeavy()
-	batch := newTool(batchWords, tool.Parse(batchSpec, batchText), d.batch)
+	plain, external := newTool("tool", d.think), newTool("external", d.external)
+	batch, analyze := newTool("batch", d.batch), newTool("analyze", d.analyze).AsHeavy()
 	// Calls that wait for a model do not delay those of other sessions. The calls of one
 	// session keep their order, also between the tools.
-	tools := []tool.Tool{plain, external, batch}
+	tools := []tool.Tool{withArguments(plain), withArguments(external), withArguments(batch)}
 	for i := range tools {
 		tools[i].Lane = lane
 	}
@@ -82,19 +69,26 @@ func New(cfg Config) dialect.Dialect {
 	}
 }
 
-// newTool is tool.New for a contract whose refusals are errors of the protocol.
-func newTool[In any](w words, spec tool.Spec, handle func(context.Context, tool.Call, In) (tool.Reply, error)) tool.Tool {
-	t := tool.New(spec, func(ctx context.Context, c tool.Call, in In) (tool.Reply, error) {
+// newTool is tool.New for a contract in files of a name, whose refusals are errors of the
+// protocol.
+func newTool[In any](file string, handle func(context.Context, tool.Call, In) (tool.Reply, error)) tool.Tool {
+	spec := tool.ParseFS(contract, file)
+	w := words(spec.Name)
+	return tool.New(spec, func(ctx context.Context, c tool.Call, in In) (tool.Reply, error) {
 		reply, err := handle(ctx, c, in)
 		if err != nil {
 			return tool.Reply{}, w.word(err)
 		}
 		return reply, nil
-	}, w.reject)
+	}, func(err *tool.ArgumentError) (tool.Reply, error) { return tool.Reply{}, w.word(err) })
+}
+
+// withArguments refuses calls without any arguments.
+func withArguments(t tool.Tool) tool.Tool {
 	call := t.Call
 	t.Call = func(ctx context.Context, c tool.Call) (tool.Reply, error) {
-		if none(c.Args) {
-			return tool.Reply{}, invalidParams("Missing arguments for " + w.tool)
+		if args := bytes.TrimSpace(c.Args); len(args) == 0 || string(args) == "null" {
+			return tool.Reply{}, invalidParams("Missing arguments for " + t.Name)
 		}
 		return call(ctx, c)
 	}

@@ -31,9 +31,7 @@ type turn struct {
 
 // define returns the tool whose contract is in files of a name, and which run answers.
 func define[A any](d *server, file string, run func(context.Context, *turn, A) error) tool.Tool {
-	spec, _ := contracts.ReadFile(file + ".json") // they are embedded, and a transcript calls each
-	text, _ := contracts.ReadFile(file + ".md")
-	return tool.New(tool.Parse(spec, text), func(ctx context.Context, c tool.Call, in A) (tool.Reply, error) {
+	return tool.New(tool.ParseFS(contracts, file), func(ctx context.Context, c tool.Call, in A) (tool.Reply, error) {
 		t := &turn{server: d, call: c, engine: d.Vaults.Engine().Owned(c.Caller.Owner)}
 		var err error
 		if t.vault, err = d.Vaults.Open(ctx, c.Caller.Owner); err == nil {
