@@ -1,7 +1,6 @@
 package vault
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -18,8 +17,6 @@ type Config struct {
 	// MaxNotes limits the number of notes; 0 means no limit. Further ones are refused
 	// with [sequent.CodeQuotaExceeded].
 	MaxNotes int
-	// LockTimeout limits how long a call waits for other writers; 0 means 10 seconds.
-	LockTimeout time.Duration
 }
 
 // A Vault is a folder of notes. It is safe for concurrent use, also by several
@@ -28,8 +25,8 @@ type Vault struct {
 	root        *os.Root
 	dir         string
 	maxNotes    int
-	lockTimeout time.Duration
-	cleaning    sync.Once // removes what killed processes left in tempDir
+	lockTimeout time.Duration // for other writers
+	cleaning    sync.Once     // removes what killed processes left in tempDir
 }
 
 // stateDir holds the files that are not notes.
@@ -47,10 +44,7 @@ func Open(cfg Config) (*Vault, error) {
 	if err != nil {
 		return nil, &sequent.Error{Code: CodeUnavailable, Msg: "the vault's folder cannot be opened", Fix: "check its path and permissions", Err: err}
 	}
-	return &Vault{
-		root: root, dir: cfg.Dir, maxNotes: cfg.MaxNotes,
-		lockTimeout: cmp.Or(cfg.LockTimeout, 10*time.Second),
-	}, nil
+	return &Vault{root: root, dir: cfg.Dir, maxNotes: cfg.MaxNotes, lockTimeout: 10 * time.Second}, nil
 }
 
 // Close releases the folder. Calls in progress finish or fail.

@@ -376,7 +376,8 @@ func TestUpdatesTakeTurns(t *testing.T) {
 func TestWaitingHasAnEnd(t *testing.T) {
 	dir := t.TempDir()
 	v := openIn(t, vault.Config{Dir: dir})
-	impatient := openIn(t, vault.Config{Dir: dir, LockTimeout: 20 * time.Millisecond})
+	impatient := openIn(t, vault.Config{Dir: dir})
+	impatient.SetLockTimeout(20 * time.Millisecond)
 	put(t, dir, "a.md", "x")
 	if _, err := v.Update(t.Context(), "memory://a", func(*vault.Note) error {
 		if err := impatient.Create(t.Context(), &vault.Note{URI: "memory://b"}); sequent.CodeOf(err) != vault.CodeBusy {

@@ -144,11 +144,11 @@ func pack(vector []float32) []byte {
 }
 
 // queryVector returns the vector of a query's text, and asks for vectors of notes that have
-// changed since. A hybrid search waits at most Config.EmbedTimeout.
+// changed since. A hybrid search waits at most embedTimeout.
 func (x *Index) queryVector(ctx context.Context, q *Query) ([]float32, error) {
 	if q.Mode == Hybrid {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, x.cfg.EmbedTimeout)
+		ctx, cancel = context.WithTimeout(ctx, x.embedTimeout)
 		defer cancel()
 	}
 	if err := x.embed(ctx, nil, false); err != nil {

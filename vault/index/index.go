@@ -32,9 +32,6 @@ type Config struct {
 	// Model is the name of the Embedder's model, under which vectors are stored.
 	// It is required with an Embedder.
 	Model string
-	// EmbedTimeout limits how long a hybrid search waits for the Embedder before
-	// it continues without meaning; 0 means 10 seconds.
-	EmbedTimeout time.Duration
 	// Log receives failures that are not returned; nil discards them.
 	Log *slog.Logger
 }
@@ -45,7 +42,9 @@ type Index struct {
 	path     string        // of the file
 	scanning chan struct{} // held while changed notes are indexed, so that many calls cost what one does
 
-	newWatch func(dir string) *watch // of the system; replaced by tests
+	// Replaced by tests:
+	newWatch     func(dir string) *watch
+	embedTimeout time.Duration // after which a hybrid search continues without meaning
 
 	// Guarded by scanning:
 	watch   *watch          // nil if nothing tells what has changed
@@ -66,11 +65,10 @@ func New(cfg Config) *Index {
 	if cfg.Embedder == nil {
 		cfg.Model = ""
 	}
-	cfg.EmbedTimeout = cmp.Or(cfg.EmbedTimeout, 10*time.Second)
 	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
 	return &Index{
 		cfg: cfg, path: filepath.Join(cfg.Vault.Dir(), ".sequent", "index.db"),
-		scanning: make(chan struct{}, 1), newWatch: newWatch, changed: make(map[string]bool),
+		embedTimeout: 10 * time.Second, scanning: make(chan struct{}, 1), newWatch: newWatch, changed: make(map[string]bool),
 	}
 }
 

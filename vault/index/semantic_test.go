@@ -166,7 +166,8 @@ func TestBadEmbedders(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := newBox(t, index.Config{Embedder: e, Model: "bad", EmbedTimeout: 10 * time.Millisecond}, library)
+			b := newBox(t, index.Config{Embedder: e, Model: "bad"}, library)
+			b.SetEmbedTimeout(10 * time.Millisecond)
 			good := name == "all of nothing"
 			if r := b.sync(); (r.Warning == "") != (good || name == "hangs") || r.Notes != len(library) || strings.Contains(r.Warning, "secret") {
 				t.Errorf("%+v", r)
