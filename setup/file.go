@@ -153,10 +153,7 @@ func (s Setup) keepCopy(f configFile) (string, error) {
 	}
 	defer root.Close()
 	name := s.Now().UTC().Format("20060102-150405.000000000") + copyName(f.path)
-	if err := durable.WriteTemp(root, name, 0o600, content(f.text)); err != nil {
-		return "", err
-	}
-	return filepath.Join(dir, name), durable.SyncDir(root, ".")
+	return filepath.Join(dir, name), durable.WriteFile(root, name, 0o600, content(f.text))
 }
 
 // copies returns the latest copies of a file, the newest first.

@@ -96,21 +96,12 @@ func Install(exe, file string) error {
 	defer root.Close()
 	base := filepath.Base(file)
 	durable.RemoveAbandoned(root, ".", func(name string) bool { return strings.HasPrefix(name, "."+base+".") })
-	suffix := "." + rand.Text()[:10]
-	temp := "." + base + suffix + ".tmp"
-	if err := durable.WriteTemp(root, temp, 0o755, content(program)); err != nil {
-		return err
-	}
-	err = root.Rename(temp, base)
+	err = durable.WriteFile(root, base, 0o755, content(program))
 	if err != nil && runtime.GOOS == "windows" {
 		// Windows does not replace a program that runs, but renames it.
-		if err = root.Rename(base, "."+base+suffix+".old"); err == nil {
-			err = root.Rename(temp, base)
+		if err = root.Rename(base, "."+base+"."+rand.Text()+".old"); err == nil {
+			err = durable.WriteFile(root, base, 0o755, content(program))
 		}
 	}
-	if err != nil {
-		_ = root.Remove(temp)
-		return err
-	}
-	return durable.SyncDir(root, ".")
+	return err
 }
