@@ -2,6 +2,7 @@ package dialect
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"sync"
@@ -88,6 +89,35 @@ func TestOneCallAtATimeBeginsAScope(t *testing.T) {
 	page, err := e.Sessions(t.Context(), sequent.Query{})
 	if err != nil || len(page.Headers) != 1 {
 		t.Errorf("%d sessions were begun, %v", len(page.Headers), err)
+	}
+}
+
+// A call that is given up while it waits leaves its place to the next.
+func TestEnterCancelled(t *testing.T) {
+	f := NewScopes(sequent.New(sequent.Config{}), "d")
+	c := tool.Caller{Scope: tool.Scope{Name: "a"}}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	first, err := f.Enter(ctx, c) // without waiting
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Enter(ctx, c); sequent.CodeOf(err) != sequent.CodeCanceled {
+		t.Errorf("the call that waits: %v", err)
+	}
+	first.Leave()
+	for _, enter := range []func() (*Turn, error){
+		func() (*Turn, error) { return f.Enter(t.Context(), c) },
+		func() (*Turn, error) { return f.EnterSession(t.Context(), c, "a") },
+	} {
+		turn, err := enter()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer turn.Leave()
+	}
+	if len(f.places) != 2 {
+		t.Errorf("%d places are remembered, want 2", len(f.places))
 	}
 }
 
