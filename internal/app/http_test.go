@@ -88,37 +88,35 @@ func TestURLOf(t *testing.T) {
 	}
 }
 
-// Every dialect has an endpoint, with any default dialect.
+// Every dialect has an endpoint, and the configured one a second.
 func TestServeHTTP(t *testing.T) {
 	t.Parallel()
+	const configured = "guided"
+	_, url, _ := serving(t, Config{Store: "memory", Dialect: configured, StoragePath: t.TempDir(), Vault: t.TempDir()})
+	tools := func(path string) string {
+		t.Helper()
+		req, err := http.NewRequest(http.MethodPost, url+path, strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":`+
+			`{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header = http.Header{"Content-Type": {"application/json"}, "Mcp-Protocol-Version": {"2026-07-28"}, "Mcp-Method": {"tools/list"}}
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer res.Body.Close()
+		body, err := io.ReadAll(res.Body)
+		if err != nil || res.StatusCode != http.StatusOK {
+			t.Errorf("%s: %s %s, %v", path, res.Status, body, err)
+		}
+		return string(body)
+	}
+	first := tools("/mcp")
 	for _, name := range (Config{}).Names() {
-		_, url, stop := serving(t, Config{Store: "memory", Dialect: name, StoragePath: t.TempDir(), Vault: t.TempDir()})
-		tools := func(path string) string {
-			t.Helper()
-			req, err := http.NewRequest(http.MethodPost, url+path, strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":`+
-				`{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`))
-			if err != nil {
-				t.Fatal(err)
-			}
-			req.Header = http.Header{"Content-Type": {"application/json"}, "Mcp-Protocol-Version": {"2026-07-28"}, "Mcp-Method": {"tools/list"}}
-			res, err := http.DefaultClient.Do(req)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer res.Body.Close()
-			body, err := io.ReadAll(res.Body)
-			if err != nil || res.StatusCode != http.StatusOK {
-				t.Errorf("dialect %s, %s: %s %s, %v", name, path, res.Status, body, err)
-			}
-			return string(body)
+		if (tools("/mcp/"+name) == first) != (name == configured) {
+			t.Errorf("/mcp is not the endpoint of %s alone, but also of %s or of none", configured, name)
 		}
-		first := tools("/mcp")
-		for _, other := range (Config{}).Names() {
-			if (tools("/mcp/"+other) == first) != (other == name) {
-				t.Errorf("dialect %s: /mcp is not the endpoint of it alone, but also of %s or of none", name, other)
-			}
-		}
-		stop()
 	}
 }
 

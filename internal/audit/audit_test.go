@@ -3,10 +3,9 @@ package audit
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -44,8 +43,7 @@ func lines(t *testing.T, texts ...[]byte) map[string]int {
 // A file that is moved away while many calls write loses no line, and the log goes on in a new one.
 func TestRotation(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	path := filepath.Join(dir, "audit.log")
+	path := filepath.Join(t.TempDir(), "audit.log")
 	l, err := Open(Config{Path: path})
 	if err != nil {
 		t.Fatal(err)
@@ -55,43 +53,20 @@ func TestRotation(t *testing.T) {
 	for w := range writers {
 		wait.Go(func() {
 			for i := range each {
+				if i%20 == 0 { // on Windows, an open file cannot be moved
+					_ = os.Rename(path, fmt.Sprintf("%s.%d-%d", path, w, i))
+				}
 				l.Record(&Entry{Request: fmt.Sprintf("%d-%d", w, i)})
 			}
 		})
 	}
-	done := make(chan struct{})
-	go func() { wait.Wait(); close(done) }()
-	for n := 0; ; n++ {
-		select {
-		case <-done:
-		default:
-			if runtime.GOOS == "windows" { // an open file cannot be moved
-				break
-			}
-			if err := os.Rename(path, fmt.Sprintf("%s.%d", path, n)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				t.Error(err)
-			}
-			continue
-		}
-		break
-	}
-	want := writers * each
-	if runtime.GOOS != "windows" {
-		if err := os.Rename(path, path+".last"); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			t.Fatal(err)
-		}
-		l.Record(&Entry{Request: "next"})
-		want++
-		if text, err := os.ReadFile(path); err != nil || lines(t, text)["next"] != 1 {
-			t.Errorf("the file after it was moved away: %q, %v", text, err)
-		}
-	}
+	wait.Wait()
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	files, err := filepath.Glob(filepath.Join(dir, "*"))
-	if err != nil {
-		t.Fatal(err)
+	files, err := filepath.Glob(path + "*")
+	if err != nil || len(files) < 2 && runtime.GOOS != "windows" {
+		t.Fatal(files, err)
 	}
 	var texts [][]byte
 	for _, file := range files {
@@ -102,13 +77,8 @@ func TestRotation(t *testing.T) {
 		texts = append(texts, text)
 	}
 	found := lines(t, texts...)
-	if len(found) != want {
-		t.Errorf("%d lines in %d files, want %d", len(found), len(files), want)
-	}
-	for request, n := range found {
-		if n != 1 {
-			t.Errorf("%s has %d lines", request, n)
-		}
+	if len(found) != writers*each || slices.Max(slices.Collect(maps.Values(found))) > 1 {
+		t.Errorf("%d lines in %d files, want %d, each once", len(found), len(files), writers*each)
 	}
 }
 
