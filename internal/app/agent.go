@@ -51,13 +51,18 @@ func MCPTools(ctx context.Context, command string, stderr io.Writer) (tools []to
 	connecting, cancel := context.WithTimeout(ctx, ConnectTimeout)
 	defer cancel()
 	cmd := shell(command)
-	cmd.Stderr = stderr
+	cmd.Stderr, cmd.WaitDelay = stderr, time.Second // which what the command left running may hold open
 	server, err := client.Connect(connecting, cmd)
 	if err != nil {
+		killRest(cmd)
 		return nil, nil, failed(err)
 	}
-	if tools, err = server.Tools(connecting); err != nil {
-		return nil, nil, failed(errors.Join(err, server.Close()))
+	stop = func() error {
+		defer killRest(cmd)
+		return server.Close()
 	}
-	return tools, server.Close, nil
+	if tools, err = server.Tools(connecting); err != nil {
+		return nil, nil, failed(errors.Join(err, stop()))
+	}
+	return tools, stop, nil
 }
