@@ -68,7 +68,8 @@ func New(cfg Config) *Index {
 	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
 	return &Index{
 		cfg: cfg, path: filepath.Join(cfg.Vault.Dir(), ".sequent", "index.db"),
-		embedTimeout: 10 * time.Second, scanning: make(chan struct{}, 1), newWatch: newWatch, changed: make(map[string]bool),
+		scanning: make(chan struct{}, 1), newWatch: newWatch, changed: make(map[string]bool),
+		embedTimeout: 10 * time.Second,
 	}
 }
 

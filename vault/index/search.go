@@ -243,7 +243,8 @@ func (s *search) addCandidates() {
 	s.tx.each("SELECT count(*) FROM notes", nil, nil, &s.notes)
 	if s.every = len(where) == 0; !s.every {
 		var id int64
-		s.tx.each("SELECT id FROM notes WHERE "+strings.Join(where, " AND "), args, func() { s.found[id] = &found{id: id} }, &id)
+		query := "SELECT id FROM notes WHERE " + strings.Join(where, " AND ")
+		s.tx.each(query, args, func() { s.found[id] = &found{id: id} }, &id)
 	}
 }
 

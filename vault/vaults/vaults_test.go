@@ -141,10 +141,11 @@ func (e embedFunc) Embed(_ context.Context, texts []string) ([][]float32, error)
 
 // A note is deleted from the index at once. That waits for no embedding model.
 func TestDeleteNote(t *testing.T) {
-	v := open(t, Config{Dir: t.TempDir(), Engine: sequent.New(sequent.Config{}), Model: "m", Embedder: embedFunc(func([]string) ([][]float32, error) {
+	model := embedFunc(func([]string) ([][]float32, error) {
 		t.Error("the model is asked")
 		return nil, errors.New("no model")
-	})})
+	})
+	v := open(t, Config{Dir: t.TempDir(), Engine: sequent.New(sequent.Config{}), Model: "m", Embedder: model})
 	own, err := v.Open(t.Context(), "")
 	if err != nil {
 		t.Fatal(err)
