@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -203,6 +204,27 @@ func TestReload(t *testing.T) {
 		time.Sleep(time.Second)
 		want("an empty file", "a", "")
 	})
+}
+
+// Requests that read the file again do not disturb each other, which the race detector shows.
+func TestConcurrentUse(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "tokens")
+	write(t, path, "alice:"+hashOf("a"))
+	f := open(t, Config{Path: path})
+	f.interval = 0
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			if got, err := subjectOf(t, f, "a"); got != "alice" || err != nil {
+				t.Errorf("Subject = %q, %v; want alice", got, err)
+			}
+			if _, err := f.Until(t.Context(), ID("a"), time.Time{}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
 }
 
 func open(t *testing.T, cfg Config) *File {
