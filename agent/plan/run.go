@@ -39,7 +39,8 @@ func (r *run) run(ctx context.Context) error {
 	}
 	st, ok := StateOf(s.Header())
 	if !ok || st.Machine != r.Table.Name {
-		return sequent.Errorf(CodeNoPlan, "", "pass the id of a session that was", "session %s was not created by sequent %s", r.id, r.Table.Name)
+		return sequent.Errorf(CodeNoPlan, "", "pass the id of a session that was",
+			"session %s was not created by sequent %s", r.id, r.Table.Name)
 	}
 	r.st = st
 	if r.st.State == Failed {
@@ -161,7 +162,8 @@ func (r *run) tools(p Phase) []tool.Tool {
 		next, err := r.change(c, func(st *State, c *sequent.Change) error {
 			c.SetState(sequent.Active) // the tool may have completed the session
 			st.Messages = append(slices.Clip(st.Messages), llm.Message{
-				Role: llm.Result, CallID: r.thinking, Text: fmt.Sprintf("Recorded. The session has %d thoughts.", c.Session().Len()),
+				Role: llm.Result, CallID: r.thinking,
+				Text: fmt.Sprintf("Recorded. The session has %d thoughts.", c.Session().Len()),
 			})
 			return nil
 		})

@@ -92,7 +92,8 @@ func (t Table) Mermaid() string {
 		fmt.Fprintf(&b, "    %s: %s, at most %d %s\n", p.Name, p.Name, p.Steps, steps)
 	}
 	for _, p := range t.Phases {
-		fmt.Fprintf(&b, "    %[1]s --> %[2]s: done\n    %[1]s --> %[3]s: fail\n    %[3]s --> %[1]s: resume\n", p.Name, t.after(p.Name), Failed)
+		fmt.Fprintf(&b, "    %[1]s --> %[2]s: done\n    %[1]s --> %[3]s: fail\n    %[3]s --> %[1]s: resume\n",
+			p.Name, t.after(p.Name), Failed)
 	}
 	fmt.Fprintf(&b, "    %s --> %s: %s\n", t.Phases[len(t.Phases)-1].Name, Exhausted, RanOut)
 	fmt.Fprintf(&b, "    %s --> [*]\n    %s --> [*]\n", t.Final, Exhausted)

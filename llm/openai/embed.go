@@ -99,9 +99,8 @@ func (e *Embedder) embed(ctx context.Context, texts []string) ([][]float32, *fai
 			Embedding []float32 `json:"embedding"`
 		} `json:"data"`
 	}
-	f := e.post(ctx, "/embeddings", object{"input": texts, "model": e.model, "encoding_format": "float"}, false, func(data []byte) error {
-		return json.Unmarshal(data, &res)
-	})
+	q := object{"input": texts, "model": e.model, "encoding_format": "float"}
+	f := e.post(ctx, "/embeddings", q, false, func(data []byte) error { return json.Unmarshal(data, &res) })
 	if f != nil {
 		return nil, f
 	}

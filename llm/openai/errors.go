@@ -43,13 +43,16 @@ func (c *caller) failed(ctx context.Context, err error) *failure {
 	_, mismatch := errors.AsType[*json.UnmarshalTypeError](err)
 	switch {
 	case errors.Is(context.Cause(ctx), errTimeout):
-		return again(llm.CodeTimeout, errTimeout, fmt.Sprintf("%s did not answer within %v", title, c.timeout), "try again, or raise the timeout")
+		return again(llm.CodeTimeout, errTimeout, fmt.Sprintf("%s did not answer within %v", title, c.timeout),
+			"try again, or raise the timeout")
 	case ctx.Err() != nil:
 		return &failure{err: canceled(ctx)}
 	case large:
-		return fail(llm.CodeTooLarge, cause, fmt.Sprintf("the answer of %s exceeds %d MiB", title, maxBody>>20), "ask for a shorter answer")
+		return fail(llm.CodeTooLarge, cause, fmt.Sprintf("the answer of %s exceeds %d MiB", title, maxBody>>20),
+			"ask for a shorter answer")
 	case errors.Is(err, errRedirect):
-		return fail(llm.CodeUnavailable, cause, title+" redirects to another URL", "set "+c.at.BaseVar+" to the target of the redirect")
+		return fail(llm.CodeUnavailable, cause, title+" redirects to another URL",
+			"set "+c.at.BaseVar+" to the target of the redirect")
 	case unreachable:
 		fix := "check the network, and " + c.at.BaseVar + " if it is set"
 		if title == "Ollama" {
@@ -136,18 +139,22 @@ func (c *caller) rejection(status int, reported report) *failure {
 	}
 	switch {
 	case status == 403 && mentions(reported.message, "flagged", "moderation", "guardrail"): // not about the key
-		return fail(llm.CodeDeclined, nil, "a content filter of "+title+" blocked the request"+detail, "rephrase the request, or choose another model")
+		return fail(llm.CodeDeclined, nil, "a content filter of "+title+" blocked the request"+detail,
+			"rephrase the request, or choose another model")
 	case (status == 401 || status == 403) && c.at.key == "":
 		return fail(llm.CodeBadKey, nil, title+" requires an API key", "set "+c.at.KeyVars[0])
 	case status == 401 || status == 403: // without the detail, which may contain a part of the key
 		return fail(llm.CodeBadKey, nil, title+" rejected the API key", "check "+c.at.KeyVars[0])
 	case slices.Contains(c.at.noQuota, reported.code) || slices.Contains(c.at.noQuota, strconv.Itoa(status)):
-		return fail(llm.CodeRateLimited, nil, "the quota of this "+title+" key is used up"+detail, "check the plan and the billing of the account")
+		return fail(llm.CodeRateLimited, nil, "the quota of this "+title+" key is used up"+detail,
+			"check the plan and the billing of the account")
 	case status == 429:
 		return again(llm.CodeRateLimited, nil, title+" receives too many requests"+detail, "try again later")
 	case status == 408 || status == 409 || status == 425 || status >= 500:
-		return again(llm.CodeUnavailable, nil, fmt.Sprintf("%s failed with status %d%s", title, status, detail), "try again later")
-	case mentions(reported.message, "image", "vision", "multimodal") && mentions(reported.message, "support", "not allowed", "only text"):
+		return again(llm.CodeUnavailable, nil, fmt.Sprintf("%s failed with status %d%s", title, status, detail),
+			"try again later")
+	case mentions(reported.message, "image", "vision", "multimodal") &&
+		mentions(reported.message, "support", "not allowed", "only text"):
 		f := fail(llm.CodeRefused, nil, title+" cannot show images to the model"+detail, "choose a model that can see")
 		f.rejected = optionImages
 		return f

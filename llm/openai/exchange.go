@@ -31,7 +31,8 @@ func (c *caller) post(ctx context.Context, path string, q any, stream bool, take
 	defer cancel(nil)
 	timer := time.AfterFunc(c.timeout, func() { cancel(errTimeout) })
 	defer timer.Stop()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimRight(c.at.url, "/")+path, bytes.NewReader(raw))
+	url := strings.TrimRight(c.at.url, "/") + path
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(raw))
 	if err == nil {
 		err = c.exchange(req, stream, timer, take)
 	}
@@ -52,9 +53,9 @@ func (c *caller) exchange(req *http.Request, stream bool, timer *time.Timer, tak
 	}
 	defer res.Body.Close() //nolint:errcheck // read to its end, or canceled
 	body := http.MaxBytesReader(nil, res.Body, maxBody)
-	switch {
-	case res.StatusCode >= 300:
-	case stream && !strings.HasPrefix(res.Header.Get("Content-Type"), "application/json"): // some services ignore the request for a stream
+	// Some services ignore the request for a stream.
+	whole := strings.HasPrefix(res.Header.Get("Content-Type"), "application/json")
+	if stream && !whole && res.StatusCode < 300 {
 		return c.events(body, timer, take)
 	}
 	text, err := io.ReadAll(body)
