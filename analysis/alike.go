@@ -8,23 +8,17 @@ import (
 	"strings"
 
 	"github.com/sequent-dev/sequent"
-	"github.com/sequent-dev/sequent/brief"
 	"github.com/sequent-dev/sequent/textsearch"
 )
 
 // A stems numbers the stems of words, so that sets of them are small.
 type stems map[string]uint32
 
-// set returns the stems of the content words of a text, sorted.
-func (s stems) set(text string, without map[string]bool) []uint32 {
-	return s.of(textsearch.Tokens(text), without)
-}
-
-// of is set for tokens.
-func (s stems) of(tokens []string, without map[string]bool) []uint32 {
+// set returns the stems of the content words among tokens, sorted.
+func (s stems) set(tokens []string) []uint32 {
 	var ids []uint32
 	for _, t := range tokens {
-		if textsearch.IsFunctionWord(t) || without[t] || len(t) == 1 && (t[0] < '0' || t[0] > '9') {
+		if textsearch.IsFunctionWord(t) || len(t) == 1 && (t[0] < '0' || t[0] > '9') {
 			continue
 		}
 		stem := textsearch.Stem(t)
@@ -50,26 +44,6 @@ func words(list string) map[string]bool {
 		m[w] = true
 	}
 	return m
-}
-
-// A subject has the stems of what a session is about: whole has those of the beginning of its
-// first thought, and head, a part of whole, those of its first sentence.
-type subject struct{ head, whole []uint32 }
-
-// subject returns the subject of a session by its title and its first thought. A title that is
-// not the beginning of the thought is part of head and whole.
-func (s stems) subject(title, text string) subject {
-	const enough, most = 40, 300 // bytes: a shorter sentence says too little
-	said := ""
-	if title = strings.TrimSuffix(title, "…"); !strings.HasPrefix(oneLine(text), title) {
-		said = title + ". "
-	}
-	for _, sentence := range brief.Sentences(text) {
-		if said += sentence + " "; len(said) >= enough {
-			break
-		}
-	}
-	return subject{s.set(said, generic), s.set(title+" "+said+brief.Lead(text, most), generic)}
 }
 
 // common returns how many elements two sorted sets have in common.
@@ -196,38 +170,36 @@ func (r *rarity) of(stem uint32) float64 {
 	return math.Log(1+n/float64(r.frequency[stem])) / math.Log(1+n)
 }
 
-// contained returns how much of a head is in a text, from 0 to 1.
-func (r *rarity) contained(head, whole []uint32) float64 {
-	share, all := 0.0, 1e-9
-	for _, w := range head {
-		weight := math.Pow(r.of(w), 2)
-		if _, ok := slices.BinarySearch(whole, w); ok {
-			share += weight
+// shared returns how many stems of a problem a text has, and their weight.
+func (r *rarity) shared(problem, text []uint32) (n int, weight float64) {
+	for _, w := range problem {
+		if _, ok := slices.BinarySearch(text, w); ok {
+			n++
+			weight += math.Pow(r.of(w), 3)
 		}
-		all += weight
 	}
-	return share / all
+	return n, weight
 }
 
-// alike returns how alike two subjects are, from 0 to 1: how much of what each begins with the
-// other has.
-func (r *rarity) alike(a, b subject) float64 {
-	return (r.contained(a.head, b.whole) + r.contained(b.head, a.whole)) / 2
-}
-
-// problems returns the problems of more than one session: those of which each has most of the
-// words that the other begins with, where rare words weigh more.
+// problems returns the problems of more than one session: those that begin with mostly the same words, of which
+// rare ones weigh more. A longer beginning may say more than the other one.
 func (c *corpus) problems(ctx context.Context) (found []Finding) {
 	rare := newRarity()
-	var heads [][]uint32
+	var asked [][]uint32
 	for _, s := range c.sessions {
-		rare.add(s.whole)
-		heads = append(heads, s.head)
+		rare.add(s.asked)
+		asked = append(asked, s.asked)
 	}
-	const enough = 0.55
-	for _, members := range c.groups(ctx, heads, func(i, j int) bool {
+	const share = 0.5
+	same := func(a, b []uint32) bool {
+		_, weight := rare.shared(a, b)
+		_, one := rare.shared(a, a)
+		_, other := rare.shared(b, b)
+		return weight >= share*min(one, other)
+	}
+	for _, members := range c.groups(ctx, asked, func(i, j int) bool {
 		a, b := c.sessions[i], c.sessions[j]
-		return a.header.Owner == b.header.Owner && rare.alike(a.subject, b.subject) >= enough
+		return a.header.Owner == b.header.Owner && same(a.asked, b.asked)
 	}) {
 		slices.SortFunc(members, func(i, j int) int {
 			return c.sessions[i].header.Created.Compare(c.sessions[j].header.Created)

@@ -82,9 +82,9 @@ func Earlier(ctx context.Context, e *sequent.Engine, project, text string) (*seq
 			return nil, err
 		}
 		standings := s.Standings()
-		candidates = append(candidates, candidate{s.ID(), stems.of(said(s, standings), nil), offerable(s, standings, project, e.Now())})
+		candidates = append(candidates, candidate{s.ID(), stems.set(said(s, standings)), offerable(s, standings, project, e.Now())})
 	}
-	id := mostAlike(stems.of(asked, nil), candidates, known)
+	id := mostAlike(stems.set(asked), candidates, known)
 	if id == "" {
 		return nil, nil
 	}
@@ -159,19 +159,10 @@ func mostAlike(problem []uint32, all []candidate, known int) (best sequent.ID) {
 		rare.add(c.stems)
 	}
 	rare.texts = max(rare.texts, 1+known)
-	shared := func(with []uint32) (n int, weight float64) {
-		for _, w := range problem {
-			if _, ok := slices.BinarySearch(with, w); ok {
-				n++
-				weight += math.Pow(rare.of(w), 3)
-			}
-		}
-		return n, weight
-	}
-	_, whole := shared(problem)
+	_, whole := rare.shared(problem, problem)
 	most := alikeEnough * math.Cbrt(whole)
 	for _, c := range all {
-		if n, alike := shared(c.stems); n >= minShared && alike >= most && c.may {
+		if n, alike := rare.shared(problem, c.stems); n >= minShared && alike >= most && c.may {
 			best, most = c.id, alike
 		}
 	}

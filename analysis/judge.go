@@ -148,9 +148,10 @@ func (s stems) assumption(sentence string) (a assumption, ok bool) {
 	if end := consequence().FindStringIndex(clause); end != nil {
 		clause = clause[:end[0]]
 	}
-	a.stems = s.set(clause, nil)
+	tokens := textsearch.Tokens(clause)
+	a.stems = s.set(tokens)
 	a.negated = len(negation().FindAllString(clause, -1))%2 == 1
-	for _, t := range textsearch.Tokens(clause) {
+	for _, t := range tokens {
 		if strings.IndexFunc(t, unicode.IsDigit) >= 0 {
 			a.numbers += " " + t
 		}

@@ -12,10 +12,14 @@ import (
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/brief"
 	"github.com/sequent-dev/sequent/internal/findings"
+	"github.com/sequent-dev/sequent/textsearch"
 )
 
 // maxText is the maximum length of a text that a finding quotes, in bytes.
 const maxText = 300
+
+// maxBegin is with how many words a problem begins.
+const maxBegin = 16
 
 // maxKept limits the judgements, and the assumptions, that are kept of a session.
 const maxKept = 50
@@ -45,7 +49,7 @@ type session struct {
 	mentions  []mention
 	assumed   []assumption
 	problem   Cite
-	subject
+	asked     []uint32 // stems of how the problem begins
 }
 
 func newCorpus(e *sequent.Engine, q Query) *corpus {
@@ -161,7 +165,9 @@ func (c *corpus) take(ctx context.Context, s *session, full *sequent.Session) {
 	r := reading{findings.Read(full), full.Thoughts()}
 	s.header = slim(full.Header())
 	s.problem = r.cite(1, oneLine(full.Title()))
-	s.subject = c.stems.subject(full.Title(), r.log[0].Text)
+	asked, _ := full.Asked()
+	tokens := textsearch.Tokens(asked)
+	s.asked = c.stems.set(content(tokens[:min(len(tokens), maxBegin)]))
 	last, came := ending(full, r.log, r.Standings)
 	s.end = r.cite(last.Seq, came)
 	if full.State() == sequent.Completed {
