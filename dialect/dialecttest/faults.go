@@ -20,24 +20,16 @@ const secret = "/home/somebody/secret.db"
 // A faultyStore is a store whose operations fail on demand.
 type faultyStore struct {
 	sequent.Store
-	mu   sync.Mutex // guards the fields below
-	op   string     // which operation fails: load, commit, list, search; empty for none
-	code sequent.Code
-
-	uncertain bool // the outcome of the operation is unknown
+	mu  sync.Mutex // guards the fields below
+	op  string     // which operation fails: load, commit, list, search; empty for none
+	err error
 }
 
-func (f *faultyStore) set(op string, code sequent.Code) {
+func (f *faultyStore) set(op string, e sequent.Error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.op, f.code, f.uncertain = op, code, false
-}
-
-// setUncertain makes the next commits fail after they were stored.
-func (f *faultyStore) setUncertain(code sequent.Code) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.op, f.code, f.uncertain = "commit", code, true
+	e.Err = errors.New(secret)
+	f.op, f.err = op, &e
 }
 
 func (f *faultyStore) fault(op string) error {
@@ -46,11 +38,7 @@ func (f *faultyStore) fault(op string) error {
 	if f.op != op {
 		return nil
 	}
-	e := &sequent.Error{Code: f.code, Msg: "the store says " + string(f.code), Err: errors.New(secret)}
-	if f.uncertain {
-		e.Msg, e.Fix, e.Uncertain = "the change may or may not have been stored", sequent.FixUncertain, true
-	}
-	return e
+	return f.err
 }
 
 func (f *faultyStore) Load(ctx context.Context, k sequent.Key, have sequent.Position) (sequent.Header, []sequent.Entry, error) {
@@ -108,9 +96,9 @@ func checkFaults(t *testing.T, cfg Config) {
 					w.restart(t) // so that nothing is cached
 					w.store = store.Store
 					before := dump(t, w.store)
-					store.set(op, code)
+					store.set(op, sequent.Error{Code: code, Msg: "the store says " + string(code)})
 					a := w.try(t, c.Tool, c.Args, "test")
-					store.set("", "")
+					store.set("", sequent.Error{})
 					switch {
 					case a.fault != nil && code != sequent.CodeInternal:
 						t.Errorf("the dialect has no words for %s: %v", code, a.fault)
@@ -139,9 +127,11 @@ func checkUncertain(t *testing.T, cfg Config) {
 			w.store = store
 			w.restart(t)
 			w.store = store.Store
-			store.setUncertain(code)
+			store.set("commit", sequent.Error{
+				Code: code, Uncertain: true, Msg: "the change may or may not have been stored", Fix: sequent.FixUncertain,
+			})
 			a := w.do(t, cfg.Call(Step{Number: 1, Total: 9, Text: "a"}), "test")
-			store.set("", "")
+			store.set("", sequent.Error{})
 			words := a.words
 			if a.fault != nil {
 				if !sequent.IsUncertain(a.fault) {
