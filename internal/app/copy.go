@@ -77,7 +77,7 @@ func copySessions(ctx context.Context, from, to sequent.Store, report func(archi
 		}
 		q.Cursor, more = page.Next, page.Next != ""
 	}
-	if ctx.Err() != nil {
+	if err != nil && ctx.Err() != nil {
 		return &sequent.Error{
 			Code: sequent.CodeCanceled, Msg: "canceled before all sessions were copied",
 			Fix: "run the same command again to continue", Err: ctx.Err(),

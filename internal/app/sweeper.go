@@ -50,9 +50,8 @@ func (a *App) startSweeps(ctx context.Context) (stop func()) {
 const maxIdle = 30 * 24 * time.Hour
 
 // sweep deletes expired and old sessions and returns their number, and removes what deletions leave in the files
-// of the store, also those by other processes. Concurrent sweeps
-// of several processes delete each session once. If the clock is more than 30 days
-// past the last change in the store, sweep deletes nothing and logs a warning.
+// of the store, also those by other processes. Concurrent sweeps of several processes delete each session once. If
+// the clock is more than 30 days past the last change in the store, sweep deletes nothing and logs a warning.
 func (a *App) sweep(ctx context.Context) (int, error) {
 	newest, err := a.store.List(ctx, sequent.Query{AllOwners: true, Limit: 1}) // expired or not
 	if err != nil {
