@@ -5,7 +5,6 @@ package kit
 import (
 	"context"
 	"encoding/json"
-	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -152,20 +151,9 @@ func overHTTP(t *testing.T, program string) {
 	url := programtest.ServeHTTP(t, program, "--store", "memory")
 	client := http.Client{Timeout: time.Minute}
 	for _, name := range []string{"journal", "standard"} {
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+"/"+name, strings.NewReader(initialize))
-		if err != nil {
-			t.Fatal(err)
-		}
-		req.Header.Set("Content-Type", "application/json")
-		req.Header.Set("Accept", "application/json, text/event-stream")
-		res, err := client.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		body, err := io.ReadAll(res.Body)
-		res.Body.Close()
-		if err != nil || res.StatusCode != http.StatusOK || !strings.Contains(string(body), "serverInfo") {
-			t.Errorf("/mcp/%s answers %s, %v: %s", name, res.Status, err, body)
+		got, err := programtest.Do(&client, programtest.Older(t, url+"/"+name, "", "", initialize))
+		if err != nil || got.Status != http.StatusOK || !strings.Contains(got.Body, "serverInfo") {
+			t.Errorf("/mcp/%s answers %+v, %v", name, got, err)
 		}
 	}
 }

@@ -2,7 +2,6 @@ package mainjob
 
 import (
 	"encoding/json"
-	"io"
 	"net/http"
 	"os/exec"
 	"path/filepath"
@@ -50,29 +49,14 @@ func overHTTP(t *testing.T, program, store string) {
 	url := programtest.ServeHTTP(t, program, "--store", store)
 	connection := ""
 	post := func(message string) string {
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(message))
-		if err != nil {
-			t.Fatal(err)
+		got, err := programtest.Do(http.DefaultClient, programtest.Older(t, url, "", connection, message))
+		if err != nil || got.Status/100 != 2 {
+			t.Fatalf("%s: %+v, %v", message, got, err)
 		}
-		r.Header.Set("Content-Type", "application/json")
-		r.Header.Set("Accept", "application/json, text/event-stream")
-		if connection != "" {
-			r.Header.Set("Mcp-Session-Id", connection)
-			r.Header.Set("Mcp-Protocol-Version", "2025-11-25")
-		}
-		reply, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer reply.Body.Close()
-		text, err := io.ReadAll(reply.Body)
-		if err != nil || reply.StatusCode/100 != 2 {
-			t.Fatalf("%s: %d, %v, %s", message, reply.StatusCode, err, text)
-		}
-		if id := reply.Header.Get("Mcp-Session-Id"); id != "" {
+		if id := got.Header.Get("Mcp-Session-Id"); id != "" {
 			connection = id
 		}
-		return string(text)
+		return got.Body
 	}
 	post(initialize)
 	post(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)

@@ -27,12 +27,18 @@ type Process struct {
 // The caller must call Close.
 func Start(t testing.TB, timeout time.Duration, name string, args ...string) *Process {
 	t.Helper()
+	home := t.TempDir()
+	return StartIn(t, timeout, home, append(os.Environ(), "DISABLE_THOUGHT_LOGGING=true", "HOME="+home, "USERPROFILE="+home), name, args...)
+}
+
+// StartIn is [Start] with a directory and an environment. It starts a process that ends with the test.
+func StartIn(t testing.TB, timeout time.Duration, dir string, env []string, name string, args ...string) *Process {
+	t.Helper()
 	// WithoutCancel, because t.Context is done before cleanup functions run.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), timeout)
+	t.Cleanup(cancel)
 	p := &Process{name: name, cmd: exec.CommandContext(ctx, name, args...), cancel: cancel}
-	home := t.TempDir()
-	p.cmd.Env = append(os.Environ(), "DISABLE_THOUGHT_LOGGING=true", "HOME="+home, "USERPROFILE="+home)
-	p.cmd.Stderr = &p.err
+	p.cmd.Dir, p.cmd.Env, p.cmd.Stderr = dir, env, &p.err
 	in, err := p.cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -46,6 +52,18 @@ func Start(t testing.TB, timeout time.Duration, name string, args ...string) *Pr
 	}
 	p.in, p.out = in, bufio.NewReader(out)
 	return p
+}
+
+// Signal sends a signal and returns the exit code.
+func (p *Process) Signal(t testing.TB, s os.Signal) int {
+	t.Helper()
+	defer p.cancel()
+	if err := p.cmd.Process.Signal(s); err != nil {
+		t.Error(err)
+	}
+	_, _ = io.Copy(io.Discard, p.out)
+	_ = p.cmd.Wait() // its code is returned
+	return p.cmd.ProcessState.ExitCode()
 }
 
 // Close closes the input of the process and checks that it exits with code 0.
