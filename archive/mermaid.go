@@ -34,23 +34,15 @@ const (
 // needs more, thoughts are left out: first those far from the end that begin nothing, conclude
 // nothing and revise nothing. Edges say how many they pass, and a node says that it is so.
 func Mermaid(s *sequent.Session) string {
-	chart, _ := MermaidFolded(s)
-	return chart
-}
-
-// MermaidFolded returns the flowchart of [Mermaid] and the number of thoughts that have
-// no node in it.
-func MermaidFolded(s *sequent.Session) (chart string, folded int) {
 	r := findings.Read(s)
 	order := important(r)
-	all := len(order)
-	most := min(all, 4*maxEdges)
-	if d := draw(r, order[:most], labelLength); most == all && d.fits() {
-		return d.String(), 0
+	most := min(len(order), 4*maxEdges)
+	if d := draw(r, order[:most], labelLength); most == len(order) && d.fits() {
+		return d.String()
 	}
 	// With more nodes there is no less to draw, so the largest number that fits is found by bisection.
 	own := sort.Search(most, func(n int) bool { return !draw(r, order[:n+1], foldedLabelLength).fits() })
-	return draw(r, order[:own], foldedLabelLength).String(), all - own
+	return draw(r, order[:own], foldedLabelLength).String()
 }
 
 // important returns the Seqs of the thoughts: those where lines begin, end and leave each other, and conclusions; then
