@@ -81,8 +81,7 @@ func Earlier(ctx context.Context, e *sequent.Engine, project, text string) (*seq
 		if err != nil {
 			return nil, err
 		}
-		standings := s.Standings()
-		candidates = append(candidates, candidate{s.ID(), stems.set(said(s, standings)), offerable(s, standings, project, e.Now())})
+		candidates = append(candidates, candidate{s.ID(), stems.set(said(s)), offerable(s, project, e.Now())})
 	}
 	id := mostAlike(stems.set(asked), candidates, known)
 	if id == "" {
@@ -113,9 +112,9 @@ func problemOf(text string) []string {
 }
 
 // said returns the words that a session is compared by: those of its problem, of its end and of what is between.
-func said(s *sequent.Session, standings []sequent.Standing) []string {
+func said(s *sequent.Session) []string {
 	log := s.Thoughts()
-	_, end := ending(s, log, standings)
+	_, end := Ending(s)
 	tokens := textsearch.Tokens(log[0].Text)
 	tokens = append(tokens[:min(len(tokens), maxAsked)], textsearch.Tokens(end)...)
 	for i := 1; i < len(log)-1 && len(tokens) < maxSaid; i++ {
@@ -170,9 +169,9 @@ func mostAlike(problem []uint32, all []candidate, known int) (best sequent.ID) {
 }
 
 // offerable reports whether Earlier may return a session.
-func offerable(s *sequent.Session, standings []sequent.Standing, project string, now time.Time) bool {
+func offerable(s *sequent.Session, project string, now time.Time) bool {
 	from := s.Origin().Project
 	return (from == "" || from == project) && s.Fault() == nil && s.Label(sequent.LabelDemo) == "" && s.State() != sequent.Cancelled &&
 		(s.State() == sequent.Completed || now.Sub(s.Updated()) >= quiet) &&
-		!slices.ContainsFunc(standings, func(st sequent.Standing) bool { return st.State == sequent.Disputed })
+		!slices.ContainsFunc(s.Standings(), func(st sequent.Standing) bool { return st.State == sequent.Disputed })
 }

@@ -168,7 +168,7 @@ func (c *corpus) take(ctx context.Context, s *session, full *sequent.Session) {
 	asked, _ := full.Asked()
 	tokens := textsearch.Tokens(asked)
 	s.asked = c.stems.set(content(tokens[:min(len(tokens), maxBegin)]))
-	last, came := ending(full, r.log, r.Standings)
+	last, came := Ending(full)
 	s.end = r.cite(last.Seq, came)
 	if full.State() == sequent.Completed {
 		s.concluded = r.log[len(r.log)-1].At
@@ -186,28 +186,17 @@ func (c *corpus) take(ctx context.Context, s *session, full *sequent.Session) {
 // Ending returns the thought with which a session ended, or the last one that holds, and what it
 // came to: the conclusion, or the text of that thought. The session must have thoughts.
 func Ending(s *sequent.Session) (t sequent.Thought, text string) {
-	return ending(s, s.Thoughts(), s.Standings())
-}
-
-func ending(s *sequent.Session, log []sequent.Thought, standings []sequent.Standing) (t sequent.Thought, text string) {
-	t = log[len(log)-1]
-	if text = s.Conclusion(); text != "" {
-		return t, text
+	t, _ = s.Last()
+	if text = s.Conclusion(); text != "" || s.State() == sequent.Completed {
+		return t, cmp.Or(text, t.Text)
 	}
-	if s.State() != sequent.Completed {
-		t = lastHolding(log, standings)
-	}
-	return t, t.Text
-}
-
-// lastHolding returns the last thought that was not replaced.
-func lastHolding(log []sequent.Thought, standings []sequent.Standing) sequent.Thought {
-	for i := len(log) - 1; i >= 0; i-- {
-		if standings[i].State != sequent.Superseded {
-			return log[i]
+	for i, st := range slices.Backward(s.Standings()) {
+		if st.State != sequent.Superseded {
+			t, _ = s.At(i + 1)
+			break
 		}
 	}
-	return log[len(log)-1]
+	return t, t.Text
 }
 
 // cite returns a citation of a thought.
