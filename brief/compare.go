@@ -15,19 +15,14 @@ import (
 // of thoughts of their own that it does not show whole. It fails only if ctx is done.
 func Compare(ctx context.Context, s *sequent.Session, a, b string, bytes int) (text string, left int, err error) {
 	w := newWriter(ctx, s, bytes)
-	one, other := s.Effective(a), s.Effective(b)
-	common := 0
-	for common < min(len(one), len(other)) && one[common].Seq == other[common].Seq {
-		common++
-	}
+	both, one, other := w.Part(a, b)
 	head := fmt.Sprintf("%s: %s and %s", s.ID(), Label(a), Label(b))
-	if common == 0 {
+	if len(both) == 0 {
 		head += " have no thought in common"
 	} else {
-		head += " part at " + Name(one[common-1].Thought)
+		head += " part at " + Name(both[len(both)-1].Thought)
 	}
 	w.put(item{section: sectionHead, head: head, pieces: []piece{{weight: weightEnd + 1}}})
-	one, other = one[common:], other[common:]
 	w.planSide(1, a, one)
 	w.planSide(2, b, other)
 	if err := w.choose(bytes); err != nil {

@@ -16,19 +16,15 @@ const maxColumn = 2000
 // It ends with an error when ctx is done.
 func Compare(ctx context.Context, s *sequent.Session, one, other string, o Options) ([]byte, error) {
 	w := newWriter(ctx, s, o)
-	a, b := s.Effective(one), s.Effective(other)
-	same := 0
-	for same < min(len(a), len(b)) && a[same].Seq == b[same].Seq {
-		same++
-	}
+	both, a, b := w.Part(one, other)
 	w.WriteString(`<article class="page compare" aria-labelledby="title">` + "\n")
 	w.header()
-	if err := w.shared(a[:same]); err != nil {
+	if err := w.shared(both); err != nil {
 		return nil, err
 	}
 	w.WriteString(`<div class="pair">` + "\n")
 	concluded := false
-	for i, steps := range [][]sequent.Step{a[same:], b[same:]} {
+	for i, steps := range [][]sequent.Step{a, b} {
 		name := [2]string{one, other}[i]
 		if err := w.column(name, []string{"left", "right"}[i], steps); err != nil {
 			return nil, err

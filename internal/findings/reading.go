@@ -69,6 +69,16 @@ func (r *Reading) Relations(t *sequent.Thought, name func(sequent.Thought) strin
 	return all
 }
 
+// Part returns the thoughts that hold on both of two lines, before these part, and those that each has of its own.
+func (r *Reading) Part(one, other string) (both, a, b []sequent.Step) {
+	a, b = r.Effective(one), r.Effective(other)
+	n := 0
+	for n < min(len(a), len(b)) && a[n].Seq == b[n].Seq {
+		n++
+	}
+	return a[:n], a[n:], b[n:]
+}
+
 // Noted returns what a person said about a thought, after the kind and who it was: "wrong (Kim): the log says otherwise".
 func Noted(n sequent.Note) string {
 	said := map[sequent.NoteKind]string{sequent.Wrong: "wrong ", sequent.Approval: "approved "}[n.Kind] + "(" + cmp.Or(n.From, "a person") + ")"
