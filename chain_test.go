@@ -2,11 +2,14 @@ package sequent_test
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"os"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -42,6 +45,12 @@ func TestChainVector(t *testing.T) {
 		if !bytes.Contains(page, []byte(want.String())) {
 			t.Errorf("docs/reference/format.md does not have %s", want)
 		}
+	}
+	_, shown, _ := strings.Cut(string(page), "It is encoded in 169 bytes:\n\n```\n")
+	shown, _, _ = strings.Cut(shown, "```")
+	encoded, err := hex.DecodeString(strings.Join(strings.Fields(shown), ""))
+	if err != nil || len(encoded) != 169 || sha256.Sum256(encoded) != entries[0].Hash {
+		t.Errorf("docs/reference/format.md encodes the first entry as %d bytes (%v) with another hash than %s", len(encoded), err, entries[0].Hash)
 	}
 	if back, err := json.MarshalIndent(entries, "", "  "); err != nil || !bytes.Equal(append(back, '\n'), data) {
 		t.Errorf("to JSON goes %s, %v", back, err)

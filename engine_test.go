@@ -284,3 +284,19 @@ func TestBareStore(t *testing.T) {
 		},
 	})
 }
+
+// A raced store deletes what another sweep has deleted just before.
+type raced struct{ sequent.Store }
+
+func (r raced) Delete(ctx context.Context, k sequent.Key, epoch int64) error {
+	return errors.Join(r.Store.Delete(ctx, k, epoch), r.Store.Delete(ctx, k, epoch))
+}
+
+// Of two sweeps, the one that deletes a session counts it.
+func TestSweepOfDeletedSessions(t *testing.T) {
+	e := sequent.New(sequent.Config{Store: raced{sequent.NewMemoryStore()}})
+	ensure(t, e, "s", plain(1))
+	if n, err := e.Sweep(t.Context(), sequent.SweepQuery{}); n != 0 || err != nil {
+		t.Errorf("Sweep = %d, %v, want 0", n, err)
+	}
+}

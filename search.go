@@ -265,8 +265,9 @@ func SweepStore(ctx context.Context, s Store, q SweepQuery, limit int) (n int, e
 		}
 		now, _, err := s.Load(ctx, h.Key, h.Position())
 		if err == nil && q.selects(&now) {
-			err = s.Delete(ctx, h.Key, now.Epoch)
-			n++
+			if err = s.Delete(ctx, h.Key, now.Epoch); err == nil {
+				n++
+			}
 		}
 		if err != nil && !errors.Is(err, ErrNotFound) {
 			return n, err

@@ -2,6 +2,8 @@ package storetest
 
 import (
 	"fmt"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -120,42 +122,68 @@ var sweepTests = []test{
 			}
 		}
 	}},
-	{"during writes", func(t *testing.T, h Harness) {
+	{"two sweeps during writes", func(t *testing.T, h Harness) {
 		s := h.open(t)
-		const writers, steps = 4, 50
-		done := make(chan error, writers)
+		stores := []sequent.Store{s, s}
+		if h.Second != nil {
+			stores[1] = h.second(t, s)
+		}
+		const old, writers, steps = 100, 4, 50
+		for i := range old {
+			put(t, s, begin(key(fmt.Sprint("old", i)), "a heron"))
+		}
+		since := start.Add(time.Hour)
+		var writing, sweeping sync.WaitGroup
 		for i := range writers {
-			go func() {
+			writing.Go(func() {
 				h := sequent.Header{Key: key(fmt.Sprint(i))}
 				for n := range steps {
 					w := add(h, fmt.Sprint(n))
 					rebase := w.Rebase
 					w.Rebase = func(now sequent.Header, tail []sequent.Entry) bool {
 						ok := rebase(now, tail)
-						w.Header.Updated = start.Add(time.Hour)
+						w.Header.Updated = since
 						return ok
 					}
-					w.Header.Updated = start.Add(time.Hour)
-					if err := commit(t, s, w); err != nil {
-						done <- fmt.Errorf("committing: %w", err)
+					w.Header.Updated = since
+					if err := commit(t, stores[i%2], w); err != nil {
+						t.Errorf("committing: %v", err)
 						return
 					}
 					h = w.Header
 				}
-				done <- nil
-			}()
+			})
 		}
-		for left := writers; left > 0; {
-			select {
-			case err := <-done:
-				if left--; err != nil {
-					t.Error(err)
+		var written atomic.Bool
+		var deleted atomic.Int64
+		for _, s := range stores {
+			sweeping.Go(func() {
+				for {
+					last := written.Load()
+					n, err := sequent.SweepStore(t.Context(), s, sequent.SweepQuery{AllOwners: true, Before: since}, 10)
+					if deleted.Add(int64(n)); err != nil {
+						t.Errorf("Sweep: %v", err)
+						return
+					}
+					if last && n == 0 {
+						return
+					}
 				}
-			default:
-				if n, err := sequent.SweepStore(t.Context(), s, sequent.SweepQuery{AllOwners: true, Before: start.Add(time.Hour)}, 10); n != 0 || err != nil {
-					t.Errorf("Sweep = %d, error %v; want 0", n, err)
-				}
-			}
+			})
+		}
+		writing.Wait()
+		written.Store(true)
+		sweeping.Wait()
+		if n := deleted.Load(); n != old {
+			t.Errorf("the sweeps deleted %d sessions, want %d together", n, old)
+		}
+		page, err := s.List(t.Context(), sequent.Query{AllOwners: true})
+		if err != nil || len(page.Headers) != writers {
+			t.Errorf("%d sessions are left, error %v; want %d", len(page.Headers), err, writers)
+		}
+		hits, err := sequent.SearchStore(t.Context(), s, sequent.SearchQuery{AllOwners: true, Text: "heron"})
+		if err != nil || len(hits.Hits) > 0 {
+			t.Errorf("Search finds %d thoughts of deleted sessions, error %v", len(hits.Hits), err)
 		}
 		for i := range writers {
 			if h, _ := load(t, s, key(fmt.Sprint(i))); h.Len != steps {
