@@ -152,7 +152,7 @@ func TestExpiry(t *testing.T) {
 	if s, err := e.Update(t.Context(), "s", func(c *sequent.Change) error {
 		c.ExpireAt(now.Add(time.Minute))
 		return nil
-	}); err != nil || !s.Expires().Equal(now.Add(time.Minute)) {
+	}); err != nil || !s.Header().Expires.Equal(now.Add(time.Minute)) {
 		t.Errorf("a change that says when the session expires is not heard: %v, %v", s, err)
 	}
 	ensure(t, e, "t", plain(1))

@@ -41,12 +41,12 @@ const (
 
 // Codes returns every code of this package, for tables and tests.
 func Codes() []Code {
-	return slices.Clone([]Code{
+	return []Code{
 		CodeInvalidThought, CodeInvalidSession, CodeInvalidQuery,
 		CodeSessionNotFound, CodeThoughtNotFound, CodeSessionExists, CodeRequestKeyReused,
 		CodeLimitExceeded, CodeQuotaExceeded, CodeConflict, CodeCanceled, CodeBusy, CodeUnavailable,
 		CodeReadOnly, CodeFull, CodeCorrupt, CodeOtherFormat, CodeInternal,
-	})
+	}
 }
 
 // An Error is a refusal or a failure with a stable code.
@@ -117,9 +117,7 @@ func CodeOf(err error) Code {
 var (
 	ErrNotFound = &Error{Code: CodeSessionNotFound}
 	ErrExists   = &Error{Code: CodeSessionExists}
-	ErrLimit    = &Error{Code: CodeLimitExceeded}
 	ErrConflict = &Error{Code: CodeConflict}
-	ErrBusy     = &Error{Code: CodeBusy}
 )
 
 // Limits limit what an [Engine] accepts. A zero field means the default, a

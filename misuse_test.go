@@ -119,7 +119,7 @@ func TestZeroEngine(t *testing.T) {
 
 func TestZeroSession(t *testing.T) {
 	s := new(sequent.Session)
-	if s.Len() != 0 || s.ID() != "" || s.State() != "" || s.Label("x") != "" || s.Labels() != nil || s.Position() != (sequent.Position{}) {
+	if s.Len() != 0 || s.ID() != "" || s.State() != "" || s.Label("x") != "" || s.Header().Labels != nil || s.Position() != (sequent.Position{}) {
 		t.Errorf("the header is %+v", s.Header())
 	}
 	_, at := s.At(1)
@@ -290,7 +290,6 @@ func TestLabelsAreCopied(t *testing.T) {
 	}
 	mine["a"] = "2"
 	s.Header().Labels["a"] = "2"
-	s.Labels()["a"] = "2"
 	last, _ := s.Last()
 	last.Labels["a"] = "2"
 	for th := range s.All() {
@@ -302,7 +301,7 @@ func TestLabelsAreCopied(t *testing.T) {
 		t.Fatal(err)
 	}
 	if last, _ = now.Last(); last.Labels["a"] != "1" || now.Label("a") != "1" {
-		t.Errorf("labels %v and %v", now.Labels(), last.Labels)
+		t.Errorf("labels %v and %v", now.Header().Labels, last.Labels)
 	}
 	page, err := e.Sessions(t.Context(), sequent.Query{})
 	if err != nil {

@@ -69,12 +69,6 @@ func (s *Session) State() State { return s.header.State }
 // thought unless [Change.SetTitle] has set another.
 func (s *Session) Title() string { return s.header.Title }
 
-// Scope returns the scope that [Change.BeginIn] has set.
-func (s *Session) Scope() string { return s.header.Scope }
-
-// Dialect returns the name of the dialect that [Change.BeginIn] has set.
-func (s *Session) Dialect() string { return s.header.Dialect }
-
 // Origin returns where the session comes from; see [WithOrigin].
 func (s *Session) Origin() Origin { return s.header.Origin }
 
@@ -84,17 +78,11 @@ func (s *Session) Conclusion() string { return s.header.Conclusion }
 // Label returns the value of a label, or "" if the session does not have it.
 func (s *Session) Label(key string) string { return s.header.Labels[key] }
 
-// Labels returns a copy of the labels.
-func (s *Session) Labels() map[string]string { return maps.Clone(s.header.Labels) }
-
 // Created returns when the session was begun, in UTC.
 func (s *Session) Created() time.Time { return s.header.Created }
 
 // Updated returns when the session was last changed, in UTC.
 func (s *Session) Updated() time.Time { return s.header.Updated }
-
-// Expires returns when the session expires, in UTC; the zero time means never.
-func (s *Session) Expires() time.Time { return s.header.Expires }
 
 // read locks the log for reading and returns it with the number of thoughts that the
 // session has. The caller unlocks it.

@@ -218,7 +218,7 @@ func TestLimits(t *testing.T) {
 	for n := range 4 {
 		ensure(t, e, "s", plain(n))
 	}
-	if _, err := e.Append(t.Context(), "s", plain(5)); !errors.Is(err, sequent.ErrLimit) {
+	if _, err := e.Append(t.Context(), "s", plain(5)); sequent.CodeOf(err) != sequent.CodeLimitExceeded {
 		t.Errorf("the fifth of four thoughts: %v", err)
 	}
 	for _, id := range []sequent.ID{"", "abcdef", "a\x00", "\u200f", "\xff"} {

@@ -93,7 +93,7 @@ func (t *tree) text(pg *page) {
 			why = fmt.Sprintf("The phase %s failed: %s.", st.Fault.Phase, printable.Line(st.Fault.Message))
 		}
 		pg.add(nil)
-		pg.beside("", why+" To resume: "+pg.nextFor(s.Owner(), s.Dialect(), "resume", string(s.ID())), draw.Newest)
+		pg.beside("", why+" To resume: "+pg.nextFor(s.Owner(), s.Header().Dialect, "resume", string(s.ID())), draw.Newest)
 	}
 	if d.Folded {
 		pg.add(nil)

@@ -32,7 +32,7 @@ func (s *countingStore) Watch(ctx context.Context) (*sequent.Watch, error) {
 func (s *countingStore) Load(ctx context.Context, k sequent.Key, have sequent.Position) (sequent.Header, []sequent.Entry, error) {
 	s.loads.Add(1)
 	if s.failing.Load() {
-		return sequent.Header{}, nil, sequent.ErrBusy
+		return sequent.Header{}, nil, sequent.ErrConflict
 	}
 	return s.Store.Load(ctx, k, have)
 }

@@ -29,23 +29,37 @@ func (w *writeCounter) Write(p []byte) (int, error) {
 	return w.Buffer.Write(p)
 }
 
-func TestRepliesAreWrittenTogether(t *testing.T) {
+// Pipelined calls are recorded and answered in order, and many replies are one write.
+func TestPipelinedCalls(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s, _, _ := testServer(t)
-		var in strings.Builder
-		in.WriteString(helloLine + "\n")
+		s, n, _ := testServer(t)
+		in, want := helloLine+"\n", []string(nil)
 		for i := range 300 {
-			fmt.Fprintln(&in, callLine(i+1, "note", "x"))
+			want = append(want, fmt.Sprint("note ", i))
+			in += callLine(i+1, "note", want[i]) + "\n"
 		}
 		var out writeCounter
-		if err := s.ServeStdio(t.Context(), strings.NewReader(in.String()), &out); err != nil {
+		if err := s.ServeStdio(t.Context(), strings.NewReader(in), &out); err != nil {
 			t.Fatal(err)
 		}
 		// The first reply can be written before the next call is read, and all the others come
 		// during a write: they have 40 KiB, less than may be unwritten.
-		if lines := strings.Count(out.String(), "\n"); lines != 301 || out.writes > 3 {
-			t.Errorf("got %d replies in %d writes, want 301 in fewer", lines, out.writes)
+		lines := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
+		if len(lines) != 301 || out.writes > 3 {
+			t.Fatalf("got %d replies in %d writes, want 301 in fewer", len(lines), out.writes)
+		}
+		for i, line := range lines {
+			var r struct{ ID int }
+			if err := json.Unmarshal([]byte(line), &r); err != nil || r.ID != i {
+				t.Fatalf("reply %d is %.200s (%v), want id %d", i, line, err, i)
+			}
+		}
+		if got := n.All(); !slices.Equal(got, want) {
+			t.Errorf("recorded %q, want them in the order of the calls", got)
+		}
+		if got := n.FirstCaller(); got.Scope.Name != "test" || !got.Scope.Exclusive {
+			t.Errorf("caller = %+v, want the one of the configuration", got)
 		}
 	})
 }

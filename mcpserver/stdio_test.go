@@ -3,43 +3,12 @@ package mcpserver
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"runtime"
 	"slices"
 	"strings"
 	"testing"
 )
-
-func TestPipelinedCallsAreAnsweredInOrder(t *testing.T) {
-	t.Parallel()
-	const calls = 300
-	s, n, _ := testServer(t)
-	var in strings.Builder
-	in.WriteString(helloLine + "\n" + openedLine + "\n")
-	var want []string
-	for i := range calls {
-		fmt.Fprintln(&in, callLine(i+1, "note", fmt.Sprint("note ", i)))
-		want = append(want, fmt.Sprint("note ", i))
-	}
-	lines := strings.Split(strings.TrimSuffix(converse(t, s, in.String()), "\n"), "\n")
-	if len(lines) != calls+1 {
-		t.Fatalf("got %d replies, want %d", len(lines), calls+1)
-	}
-	for i, line := range lines {
-		var r struct{ ID int }
-		if err := json.Unmarshal([]byte(line), &r); err != nil || r.ID != i {
-			t.Fatalf("reply %d is %.200s (%v), want id %d", i, line, err, i)
-		}
-	}
-	if got := n.All(); !slices.Equal(got, want) {
-		t.Errorf("recorded %q, want them in the order of the calls", got)
-	}
-	if got := n.FirstCaller(); got.Scope.Name != "test" || !got.Scope.Exclusive {
-		t.Errorf("caller = %+v, want the one of the configuration", got)
-	}
-}
 
 func TestLineEnds(t *testing.T) {
 	t.Parallel()

@@ -189,7 +189,7 @@ func TestPlan(t *testing.T) {
 	}
 	checkLog(t, e, "at the end")
 	_, s := log(t, e)
-	if s.Title() != "Orders time out at noon." || !strings.HasPrefix(s.Conclusion(), "1. Move") || s.Dialect() != "plan" {
+	if s.Title() != "Orders time out at noon." || !strings.HasPrefix(s.Conclusion(), "1. Move") || s.Header().Dialect != "plan" {
 		t.Errorf("got session %+v", s.Header())
 	}
 	st, ok := plan.StateOf(s.Header())

@@ -47,16 +47,16 @@ func Log(s *sequent.Session) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s", s.State())
 	for _, p := range []struct{ name, value string }{
-		{"scope", s.Scope()}, {"dialect", s.Dialect()}, {"title", s.Title()}, {"conclusion", s.Conclusion()},
+		{"scope", s.Header().Scope}, {"dialect", s.Header().Dialect}, {"title", s.Title()}, {"conclusion", s.Conclusion()},
 	} {
 		if p.value != "" {
 			fmt.Fprintf(&b, " %s=%q", p.name, p.value)
 		}
 	}
-	if !s.Expires().IsZero() {
-		fmt.Fprintf(&b, " expires=%s", s.Expires().Format("2006-01-02T15:04:05Z"))
+	if !s.Header().Expires.IsZero() {
+		fmt.Fprintf(&b, " expires=%s", s.Header().Expires.Format("2006-01-02T15:04:05Z"))
 	}
-	labels(&b, s.Labels())
+	labels(&b, s.Header().Labels)
 	b.WriteByte('\n')
 	for t := range s.All() {
 		fmt.Fprintf(&b, "%d: %d/%d", t.Seq, t.Number, t.Total)

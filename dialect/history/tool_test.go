@@ -74,7 +74,7 @@ func TestPinned(t *testing.T) {
 	_, err = tl.Think(t.Context(), history.Input{
 		Thought: strings.Repeat("a", 64<<10+1), ThoughtNumber: 1, TotalThoughts: 1, ClearSession: true,
 	})
-	if !errors.Is(err, sequent.ErrLimit) {
+	if sequent.CodeOf(err) != sequent.CodeLimitExceeded {
 		t.Errorf("a thought that is too long is answered with %v", err)
 	}
 	if s, err := tl.Session(t.Context(), "plan-7"); err != nil || s.Epoch() != before.Epoch() || s.Len() != 2 {
@@ -359,7 +359,7 @@ func TestBeside(t *testing.T) {
 	}
 	s, err := engine.Session(t.Context(), "s")
 	if err != nil || s.Len() != 1 || s.Label("count") != "1" {
-		t.Errorf("the session has %d thoughts, labels %v: %v", s.Len(), s.Labels(), err)
+		t.Errorf("the session has %d thoughts, labels %v: %v", s.Len(), s.Header().Labels, err)
 	}
 	reply, err := tl.Tool().Call(t.Context(), tool.Call{Args: json.RawMessage(`{"thought":""}`)})
 	if err != nil || !reply.Failed {

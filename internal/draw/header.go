@@ -22,8 +22,8 @@ func (p *painter) header() {
 		p.row(Cut(Line{{Text: name + printable.Line(now.Text), Role: Tag}}, p.o))
 	}
 	facts := []string{printable.Line(string(s.ID())), cmp.Or(p.o.State, string(s.State()))}
-	if s.Dialect() != "" {
-		facts = append(facts, printable.Line(s.Dialect()))
+	if s.Header().Dialect != "" {
+		facts = append(facts, printable.Line(s.Header().Dialect))
 	}
 	facts = append(facts, printable.Count(s.Len(), "thought", "thoughts"))
 	if p.branches > 0 {

@@ -71,7 +71,7 @@ func TestBusy(t *testing.T) {
 
 	c := start(t, "hold", childStore+"="+s.path)
 	c.line(t)
-	if _, err := e.Update(t.Context(), "a", adding("x")); !errors.Is(err, sequent.ErrBusy) {
+	if _, err := e.Update(t.Context(), "a", adding("x")); sequent.CodeOf(err) != sequent.CodeBusy {
 		t.Errorf("Update while another process holds the file lock: %v, want code %s", err, sequent.CodeBusy)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -98,7 +98,7 @@ func TestBusy(t *testing.T) {
 	if _, err := other.Exec("BEGIN IMMEDIATE"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := e.Update(t.Context(), "a", adding("x")); !errors.Is(err, sequent.ErrBusy) {
+	if _, err := e.Update(t.Context(), "a", adding("x")); sequent.CodeOf(err) != sequent.CodeBusy {
 		t.Errorf("Update while another program writes: %v, want code %s", err, sequent.CodeBusy)
 	}
 	if _, err := other.Exec("ROLLBACK"); err != nil {

@@ -101,7 +101,7 @@ func (f *Files) read(ctx context.Context, store Store, id sequent.ID, uri vault.
 	case err == nil:
 		entries = sequent.Entries(append(s.Thoughts(), sequent.Thoughts(entries[s.Len():])...))
 		longer := s.Header()
-		longer.State, longer.Conclusion, longer.Updated, longer.Labels = h.State, h.Conclusion, time.Time{}, s.Labels()
+		longer.State, longer.Conclusion, longer.Updated = h.State, h.Conclusion, time.Time{}
 		maps.Copy(longer.Labels, h.Labels)
 		h = longer
 	case !errors.Is(err, sequent.ErrNotFound):

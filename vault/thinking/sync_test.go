@@ -84,7 +84,7 @@ func TestAdopt(t *testing.T) {
 	}
 	d.wantSame()
 	got := must(d.engine.Session(t.Context(), sessionID))
-	if got.State() != sequent.Completed || got.Conclusion() != old.Conclusion() || got.Dialect() != thinking.Dialect || got.Title() != old.Title() ||
+	if got.State() != sequent.Completed || got.Conclusion() != old.Conclusion() || got.Header().Dialect != thinking.Dialect || got.Title() != old.Title() ||
 		got.Label("analysisType") != "bug" || got.Label("parent") != "workflow-17" || got.Label("missing") != "risks, sources" ||
 		!got.Created().Equal(old.Created().Truncate(time.Millisecond)) {
 		t.Errorf("header\ngot  %+v\nwant %+v", got.Header(), old.Header())
