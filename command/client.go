@@ -1,7 +1,6 @@
 package command
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -179,7 +178,7 @@ func (p *program) openServer(ctx context.Context, cfg app.Config) (*app.App, err
 	if p.allVisible { // what the token sees
 		p.allOwners = p.self == "" || about.Scope == auth.Admin.String()
 	}
-	s := &remoteStore{remote: r, shown: sequent.Query{Owner: cmp.Or(p.owner, p.self), AllOwners: p.allOwners}}
+	s := &remoteStore{remote: r}
 	s.lost = func(err error) {
 		p.tell("The connection to %s is lost: %v. Reconnecting.", r.base.Host, withoutURL(err))
 	}
@@ -191,14 +190,13 @@ func (p *program) openServer(ctx context.Context, cfg app.Config) (*app.App, err
 // changed. What each method returns is what the engine of the server does.
 type remoteStore struct {
 	*remote
-	shown sequent.Query // the sessions that are watched
-	lost  func(error)   // tells that the connection was lost
+	lost func(error) // tells that the connection was lost
 
 	feed     sequent.Feed
 	watching atomic.Bool     // there is a watch: reads wait for a server that is restarted
 	lasting  context.Context // until Close
 	cancel   context.CancelFunc
-	polls    sync.WaitGroup
+	ticks    sync.WaitGroup
 }
 
 // Load implements [sequent.Store].
@@ -260,36 +258,18 @@ func (s *remoteStore) Commit(context.Context, []*sequent.Write) error { return e
 // Delete implements [sequent.Store].
 func (s *remoteStore) Delete(context.Context, sequent.Key, int64) error { return errRemote }
 
-// Watch implements [sequent.Watcher]. It asks for the latest sessions each second, and goes on when a server is
-// restarted.
+// Watch implements [sequent.Watcher]. Each second any session may have changed: who watches asks, which costs
+// little for a session that has not. A page of the latest would not show that an older one was deleted.
 func (s *remoteStore) Watch(context.Context) (*sequent.Watch, error) {
 	if !s.watching.Swap(true) {
-		s.polls.Go(func() { s.feed.Close(s.poll(s.lasting)) })
+		s.ticks.Go(func() {
+			for pause(s.lasting, time.Second) == nil {
+				s.feed.Lost()
+			}
+			s.feed.Close(nil)
+		})
 	}
 	return s.feed.Watch(), nil
-}
-
-// poll reports to the feed that sessions have changed. It returns an error that does not pass by itself, or
-// that of ctx.
-func (s *remoteStore) poll(ctx context.Context) error {
-	latest := "" // sessions
-	for lost := false; ; {
-		var page sequent.Page
-		err := s.call(ctx, http.MethodPost, "store/list", nil, s.shown, &page)
-		switch {
-		case err != nil && (ctx.Err() != nil || !passes(err)):
-			return s.explain(err)
-		case err != nil && !lost:
-			s.lost(err)
-		case err == nil && fmt.Sprint(page.Headers) != latest:
-			latest = fmt.Sprint(page.Headers)
-			s.feed.Lost()
-		}
-		lost = err != nil
-		if err := pause(ctx, time.Second); err != nil {
-			return err
-		}
-	}
 }
 
 func pause(ctx context.Context, d time.Duration) error {
@@ -304,23 +284,29 @@ func pause(ctx context.Context, d time.Duration) error {
 // Close implements [sequent.Store].
 func (s *remoteStore) Close() error {
 	s.cancel()
-	s.polls.Wait()
+	s.ticks.Wait()
 	s.client.CloseIdleConnections()
 	return nil
 }
 
-// ask sends a query to a method of the store. It asks again when the server has asked it to wait, and while
-// sessions are watched also when the server fails or cannot be reached.
+// ask sends a query to a method of the store. It asks again when the server has asked it to wait. While sessions
+// are watched it does so also when the server fails or cannot be reached, until ctx is done.
 func (s *remoteStore) ask(ctx context.Context, method string, query, into any) error {
 	const maxAttempts = 5
 	for attempt := 1; ; attempt++ {
 		err := s.call(ctx, http.MethodPost, "store/"+method, nil, query, into)
-		refused, _ := errors.AsType[*remoteError](err)
-		waits := refused != nil && refused.wait > 0 || s.watching.Load() && passes(err)
-		if err == nil || ctx.Err() != nil || !waits || attempt == maxAttempts {
-			return cmp.Or(ctx.Err(), s.explain(err))
+		if err == nil || ctx.Err() != nil {
+			return ctx.Err()
 		}
-		wait := time.Duration(attempt) * time.Second
+		refused, _ := errors.AsType[*remoteError](err)
+		lasts := s.watching.Load() && passes(err)
+		if !lasts && (refused == nil || refused.wait == 0 || attempt == maxAttempts) {
+			return s.explain(err)
+		}
+		if lasts && attempt == 1 {
+			s.lost(err)
+		}
+		wait := time.Duration(min(attempt, maxAttempts)) * time.Second
 		if refused != nil {
 			wait = max(wait, min(refused.wait, 10*time.Second))
 		}

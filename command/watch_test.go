@@ -3,6 +3,7 @@ package command
 import (
 	"bufio"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -140,6 +141,43 @@ func TestWatchServer(t *testing.T) {
 	}
 	if err := one.Wait(); err != nil {
 		t.Error(err)
+	}
+}
+
+// watch --server ends when its session is deleted, also if a page of other sessions is newer.
+func TestWatchServerDeleted(t *testing.T) {
+	t.Parallel()
+	store := filepath.Join(t.TempDir(), "s.db")
+	e := openStore(t, store).Engine
+	for i := range 102 { // a page of a list has 100
+		id := sequent.ID(fmt.Sprint("s", i))
+		if _, err := e.Append(t.Context(), id, sequent.Draft{Text: "first of " + string(id)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	address, stopServer := serveStore(t, store, app.HTTPConfig{Addr: "127.0.0.1:0"})
+	defer stopServer()
+	cmd, lines := startCommand(t, nil, "watch", "--json", "--all-projects", "--server", "http://"+address+"/ui/", "s0")
+	if got := <-lines; !strings.Contains(got, `"first of s0"`) {
+		t.Errorf("got %s", got)
+	}
+	if err := e.Delete(t.Context(), "s0"); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() {
+		for range lines {
+		}
+		ended <- cmd.Wait()
+	}()
+	select {
+	case err := <-ended:
+		if err == nil {
+			t.Error("watch ended without an error")
+		}
+	case <-time.After(time.Minute):
+		_ = cmd.Process.Kill()
+		t.Error("watch does not notice that its session was deleted")
 	}
 }
 
