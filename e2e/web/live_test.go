@@ -105,3 +105,33 @@ func TestReconnect(t *testing.T) {
 	}
 	p.clean("net::ERR_", "503 (Service Unavailable)") // the server was away, or stopped
 }
+
+// The overview follows to its end while the texts of the article cannot be read, as when the server
+// stops right after it has told of a change.
+func TestFollowWithoutTexts(t *testing.T) {
+	needtest.Long(t)
+	t.Parallel()
+	store, file := newStore(t, t.TempDir())
+	url := serveAll(t, app.Config{Store: file})
+	e := sequent.New(sequent.Config{Store: store})
+	record(t, e, "one", sequent.Draft{Number: 1, Text: "1"})
+	p := newBrowser(t).open(t, url+"/ui/s/one?view=overview")
+	p.wait(`document.querySelectorAll('.row').length === 1`)
+	eval[bool](p, `(() => {
+		const whole = fetch;
+		window.fetch = (u, o) => String(u).includes('/article') ? Promise.reject(new TypeError('no texts')) : whole(u, o);
+		return true;
+	})()`)
+	for n := 1; n < 300; {
+		var drafts []sequent.Draft
+		for range 100 {
+			n++
+			drafts = append(drafts, sequent.Draft{Number: n, Text: fmt.Sprint(n)})
+		}
+		record(t, e, "one", drafts...)
+		p.wait(fmt.Sprintf(`document.querySelector('.grid').getAttribute('aria-rowcount') === '%d'`, n))
+		p.wait(`(() => { const g = document.querySelector('.grid'); return g.scrollHeight > 2000 && g.scrollTop + g.clientHeight >= g.scrollHeight - 1; })()`)
+	}
+	p.wait(`document.querySelector('.pill').hidden`)
+	p.clean()
+}

@@ -58,24 +58,29 @@ export class Following {
 
   /** Shows what has changed. @param {import('./api.js').Document} d */
   async changed(d) {
-    const page = this.page, wasEnd = page.grid.atEnd, n = page.tell(d);
+    const page = this.page, { grid, reading } = page, wasEnd = grid.atEnd, n = page.tell(d);
     page.draw();
-    this.updated = this.updated.then(() => this.update(n, wasEnd)).catch(() => {}); // the next change brings it
+    // Rows wait for no text of the article, which does not come while the server is away.
+    if (n > 0 && !reading && wasEnd) grid.toEnd();
+    else if (n > 0 && !reading) this.miss(n, page.model.length - n + 1);
+    this.updated = this.updated.then(() => this.update(n, reading)).catch(() => {}); // the next change brings it
     await this.updated;
   }
 
-  /** Puts what is new into the article. Nothing that is read moves. @param {number} n @param {boolean} wasEnd */
-  async update(n, wasEnd) {
+  /** Puts what is new into the article. Nothing that is read moves. @param {number} n @param {boolean} reading */
+  async update(n, reading) {
     if (this.page.stopped) return;
     const page = this.page, before = page.article.thoughts, first = await page.article.update();
-    const fresh = page.reading ? page.article.thoughts - before : n; // the article may be ahead of the rows
+    const fresh = reading ? page.article.thoughts - before : n; // the article may be ahead of the rows
     if (fresh > 0) page.o.say(fresh === 1 ? 'New thought ' + page.model.name(page.model.length) : fresh + ' new thoughts');
-    if (fresh > 0 && !page.reading && wasEnd) page.grid.toEnd();
-    else if (fresh > 0 && (!page.reading || first && first.getBoundingClientRect().bottom > innerHeight)) {
-      this.unseen += fresh;
-      this.first ||= page.reading ? before + 1 : page.model.length - n + 1;
-    }
+    if (fresh > 0 && reading && first && first.getBoundingClientRect().bottom > innerHeight) this.miss(fresh, before + 1);
     if (this.first && page.reading) page.article.at(this.first)?.before(el('li', { class: 'new' }, 'New'));
+  }
+
+  /** Counts thoughts that the reader does not see. @param {number} n @param {number} first */
+  miss(n, first) {
+    this.unseen += n;
+    this.first ||= first;
     this.showUnseen();
   }
 
