@@ -24,7 +24,7 @@ func TestHTTP(t *testing.T) {
 	t.Parallel()
 	inspector, program, node := inspector(t), programtest.Build(t), programtest.Node(t, "../node_modules")
 	file := filepath.Join(t.TempDir(), "tokens")
-	token := strings.TrimSpace(string(programtest.Output(t, exec.Command(program, "server", "token", "new", "alice", "--file", file))))
+	token := programtest.Token(t, file, "alice")
 	url := programtest.ServeHTTP(t, program, "--auth", file, "--store", filepath.Join(t.TempDir(), "sequent.db"))
 	for _, era := range []string{"legacy", "auto", "modern"} {
 		t.Run("client "+era, func(t *testing.T) {

@@ -6,7 +6,6 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"os/exec"
 	"path/filepath"
@@ -94,25 +93,11 @@ func TestSignIn(t *testing.T) {
 // call lists the tools and returns the status and the challenge.
 func call(t *testing.T, url, token string) (status int, challenge string) {
 	t.Helper()
-	body := `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"e2e","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}`
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(body))
+	got, err := programtest.Do(http.DefaultClient, programtest.Request(t, url, token, "tools/list", "", ""))
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Header.Set("Authorization", "Bearer "+token)
-	r.Header.Set("Content-Type", "application/json")
-	r.Header.Set("Accept", "application/json, text/event-stream")
-	r.Header.Set("Mcp-Protocol-Version", "2026-07-28")
-	r.Header.Set("Mcp-Method", "tools/list")
-	response, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer response.Body.Close()
-	if _, err := io.Copy(io.Discard, response.Body); err != nil {
-		t.Fatal(err)
-	}
-	return response.StatusCode, response.Header.Get("Www-Authenticate")
+	return got.Status, got.Header.Get("Www-Authenticate")
 }
 
 // refuse sends tokens that are wrong, and compares what the server asks for. auth/oidc has more.
