@@ -79,7 +79,7 @@ func TestToken(t *testing.T) {
 	t.Parallel()
 	server, node := programtest.Build(t), ready(t)
 	tokens := filepath.Join(t.TempDir(), "tokens")
-	token := strings.TrimSpace(string(programtest.Output(t, exec.Command(server, "server", "token", "new", "alice", "--file", tokens))))
+	token := programtest.Token(t, tokens, "alice")
 	url := programtest.ServeHTTP(t, server, "--store", "memory", "--auth", tokens)
 	for _, version := range []string{"v7", "v6"} {
 		t.Run(version, func(t *testing.T) {

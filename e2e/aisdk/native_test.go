@@ -26,7 +26,7 @@ func options(t *testing.T, program string) map[string]map[string]any {
 	t.Helper()
 	dir := t.TempDir()
 	tokens := filepath.Join(dir, "tokens")
-	token := strings.TrimSpace(string(programtest.Output(t, exec.Command(program, "server", "token", "new", "alice", "--file", tokens))))
+	token := programtest.Token(t, tokens, "alice")
 	url := programtest.ServeHTTP(t, program, "--store", filepath.Join(dir, "server.db"), "--auth", tokens, "--rate", "0")
 	return map[string]map[string]any{
 		"process": {},

@@ -17,6 +17,7 @@ import (
 
 	"github.com/coder/websocket"
 
+	"github.com/sequent-dev/sequent/auth/token"
 	"github.com/sequent-dev/sequent/e2e/programtest"
 )
 
@@ -125,21 +126,7 @@ var recorded = regexp.MustCompile(`"sessionId":"(\w+)"`)
 func overHTTP(t *testing.T, program string, replies *bytes.Buffer) (logs, tokenID string) {
 	dir := t.TempDir()
 	tokens := filepath.Join(dir, "tokens")
-	out := string(programtest.Output(t, exec.Command(program, "server", "token", "new", "owner-of-canaries", "--file", tokens)))
-	token := ""
-	for word := range strings.FieldsSeq(out) {
-		if strings.HasPrefix(word, "sequent_") || strings.HasPrefix(word, "sq_") {
-			token = strings.Trim(word, `"',.`)
-		}
-	}
-	if token == "" {
-		t.Fatalf("no token in %q", out)
-	}
-	list := string(programtest.Output(t, exec.Command(program, "server", "token", "list", "--json", "--file", tokens)))
-	m := regexp.MustCompile(`"id":"(\w+)"`).FindStringSubmatch(list)
-	if m == nil {
-		t.Fatalf("no id of a token in %s", list)
-	}
+	secret := programtest.Token(t, tokens, "owner-of-canaries")
 	metrics := "127.0.0.1:" + programtest.FreePort(t)
 	s := programtest.StartHTTP(t, program, "--store", filepath.Join(dir, "s.db"), "--auth", tokens, "--metrics", metrics, "--log-level", "debug")
 	post := func(path, body string, headers ...string) *http.Response {
@@ -150,7 +137,7 @@ func overHTTP(t *testing.T, program string, replies *bytes.Buffer) (logs, tokenI
 		for i := 0; i < len(headers); i += 2 {
 			req.Header.Set(headers[i], headers[i+1])
 		}
-		req.Header.Set("Authorization", "Bearer "+token)
+		req.Header.Set("Authorization", "Bearer "+secret)
 		req.Header.Set("Content-Type", "application/json")
 		req.Header.Set("Traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
 		res, err := http.DefaultClient.Do(req)
@@ -172,7 +159,7 @@ func overHTTP(t *testing.T, program string, replies *bytes.Buffer) (logs, tokenI
 		post("", r.line(false), "Mcp-Session-Id", session)
 	}
 	ws, _, err := websocket.Dial(t.Context(), "ws"+strings.TrimSuffix(strings.TrimPrefix(s.URL, "http"), "/mcp")+"/ws",
-		&websocket.DialOptions{HTTPHeader: http.Header{"Authorization": {"Bearer " + token}}})
+		&websocket.DialOptions{HTTPHeader: http.Header{"Authorization": {"Bearer " + secret}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -197,7 +184,7 @@ func overHTTP(t *testing.T, program string, replies *bytes.Buffer) (logs, tokenI
 	_ = ws.Close(websocket.StatusNormalClosure, "")
 	checkPage(t, "http://"+metrics+"/metrics")
 	s.Stop(t)
-	return s.Log(), m[1]
+	return s.Log(), token.ID(secret)
 }
 
 // checkPage checks the page for Prometheus.
