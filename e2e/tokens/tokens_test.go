@@ -48,7 +48,11 @@ func TestTokens(t *testing.T) {
 	program, node := programtest.Build(t), node(t)
 	start := func(name string) *conversation {
 		if name == "reference" {
-			return converse(t, node, "../node_modules/@modelcontextprotocol/server-sequential-thinking/dist/index.js")
+			module, err := filepath.Abs("../node_modules/@modelcontextprotocol/server-sequential-thinking/dist/index.js")
+			if err != nil {
+				t.Fatal(err)
+			}
+			return converse(t, node, module)
 		}
 		args := []string{"serve", "--store", "memory", "--dialect", name}
 		if name == "wiki" {

@@ -102,7 +102,10 @@ func (f *Files) read(ctx context.Context, store Store, id sequent.ID, uri vault.
 		entries = sequent.Entries(append(s.Thoughts(), sequent.Thoughts(entries[s.Len():])...))
 		longer := s.Header()
 		longer.State, longer.Conclusion, longer.Updated = h.State, h.Conclusion, time.Time{}
-		maps.Copy(longer.Labels, h.Labels)
+		labels := make(map[string]string)
+		maps.Copy(labels, longer.Labels)
+		maps.Copy(labels, h.Labels)
+		longer.Labels = labels
 		h = longer
 	case !errors.Is(err, sequent.ErrNotFound):
 		return err

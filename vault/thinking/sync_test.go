@@ -163,10 +163,13 @@ func TestStoreBehindFile(t *testing.T) {
 	backup := must(d.engine.Session(t.Context(), sessionID))
 	d.think(step(1))
 	d.think(sequent.Draft{Number: 2, Total: 2, Text: "[[end]]", Labels: map[string]string{"conclusion": "[[end]]"}, Final: true})
+	d.edit("status: ", "analysisType: deep\nstatus: ")
 	before := d.read()
 
 	d.engine = newDesk(t).engine
-	if _, err := d.engine.Restore(t.Context(), backup.Header(), sequent.Entries(slices.Collect(backup.All()))); err != nil {
+	old := backup.Header()
+	old.Labels = nil // the note knows its vault
+	if _, err := d.engine.Restore(t.Context(), old, sequent.Entries(slices.Collect(backup.All()))); err != nil {
 		t.Fatal(err)
 	}
 	if r := d.sync(true); r.Read != 1 || len(r.Failed) > 0 {
