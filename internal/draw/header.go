@@ -26,8 +26,8 @@ func (p *painter) header() {
 		facts = append(facts, printable.Line(s.Header().Dialect))
 	}
 	facts = append(facts, printable.Count(s.Len(), "thought", "thoughts"))
-	if p.branches > 0 {
-		facts = append(facts, printable.Count(p.branches, "branch", "branches"))
+	if n := len(p.Lines) - 1; n > 0 {
+		facts = append(facts, printable.Count(n, "branch", "branches"))
 	}
 	if !p.o.Now.IsZero() {
 		facts = append(facts, printable.Ago(p.o.Now.Sub(s.Updated())))

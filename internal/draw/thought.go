@@ -8,15 +8,14 @@ import (
 	"github.com/sequent-dev/sequent/internal/findings"
 )
 
-// thought draws one thought in lane depth. If more is set, its line continues. Remarks are before
-// the text if they leave some room for it.
-func (p *painter) thought(t sequent.Thought, depth int, more bool) {
+// thought draws one thought in lane depth. Remarks are before the text if they leave some room for it.
+func (p *painter) thought(t sequent.Thought, depth int) {
 	p.drawing.Rows[t.Seq] = len(p.drawing.Lines)
 	number := NumberOf(t)
-	lead := append(p.at(depth, "", ""), p.mark(t),
+	lead := append(p.at(depth, ""), p.mark(t),
 		Span{Text: " " + strings.Repeat(" ", p.numberW-len(number)) + number + " ", Role: Number, Lane: p.lanes[t.Branch]})
 	width := p.o.width() - lead.width()
-	lost := 0
+	below, lost := p.below(t, depth), 0
 	for _, tag := range p.tag(t) {
 		tag.Text += dot
 		lead = append(lead, tag)
@@ -25,7 +24,7 @@ func (p *painter) thought(t sequent.Thought, depth int, more bool) {
 	if lost > width*3/5 { // too little room for the text beside its remarks
 		lead[len(lead)-1].Text = strings.TrimSuffix(lead[len(lead)-1].Text, dot)
 		p.row(Cut(lead, p.o))
-		lead, lost = p.below(t, depth, more), 0
+		lead, lost = below, 0
 	}
 	rows := p.rows(t.Text, lost, width)
 	most := aLot
@@ -37,7 +36,6 @@ func (p *painter) thought(t sequent.Thought, depth int, more bool) {
 	case p.large:
 		most = some
 	}
-	below := p.below(t, depth, more)
 	hidden := len(rows) - most
 	if hidden > 1 { // a fold that saves one row has no use
 		rows = rows[:most]
@@ -94,12 +92,12 @@ func (p *painter) rows(text string, lost, width int) []string {
 }
 
 // below returns the lanes to the left of a thought's further rows.
-func (p *painter) below(t sequent.Thought, depth int, more bool) Line {
+func (p *painter) below(t sequent.Thought, depth int) Line {
 	glyph := " "
-	if more || len(p.leaving[t.Seq]) > 0 {
+	if t.Seq != p.Lines[t.Branch].Last || p.leaves[t.Seq] != "" {
 		glyph = "│"
 	}
-	return append(p.at(depth, glyph, t.Branch), Span{Text: strings.Repeat(" ", p.numberW+2), Role: Number})
+	return append(p.at(depth, glyph), Span{Text: strings.Repeat(" ", p.numberW+2), Role: Number})
 }
 
 func (p *painter) mark(t sequent.Thought) Span {
@@ -141,7 +139,7 @@ func (p *painter) name(t sequent.Thought, seen string) string {
 	if t.Branch == seen || p.numbers[t.Number] == 1 {
 		return fmt.Sprint(t.Number)
 	}
-	return fmt.Sprintf("%d on %s", t.Number, p.lineName(t.Branch))
+	return fmt.Sprintf("%d on %s", t.Number, lineName(t.Branch))
 }
 
 func (l Line) width() int {

@@ -25,33 +25,29 @@ type painter struct {
 	o       Options
 	drawing Drawing
 
-	lanes    map[string]int               // branch → its number in the order of first use, 0 for the main line
-	own      map[string][]sequent.Thought // branch → its thoughts
-	leaving  map[int][]string             // Seq → branches that begin there
-	numbers  map[int]int                  // author's number → number of thoughts with it
-	numberW  int                          // columns of "12/20"
-	deepest  int                          // the last lane with room for text
-	large    bool                         // fold
-	prefix   Line                         // the lanes to the left of the current one
-	branches int
+	lanes   map[string]int // branch → its number in the order of first use, 0 for the main line
+	leaves  map[int]string // Seq → the last branch that begins there
+	numbers map[int]int    // author's number → number of thoughts with it
+	numberW int            // columns of "12/20"
+	deepest int            // the last lane with room for text
+	large   bool           // fold
+	open    []string       // the line at hand, after those that it left, by depth
 }
 
 func newPainter(s *sequent.Session, o Options) *painter {
 	p := &painter{
-		Reading: findings.Read(s), o: o, drawing: Drawing{Rows: make(map[int]int, s.Len())}, lanes: map[string]int{"": 0},
-		own: make(map[string][]sequent.Thought), leaving: make(map[int][]string), numbers: make(map[int]int),
+		Reading: findings.Read(s), o: o, drawing: Drawing{Rows: make(map[int]int, s.Len())},
+		lanes: make(map[string]int), leaves: make(map[int]string), numbers: make(map[int]int), open: []string{""},
+	}
+	for i, l := range s.Lines() {
+		p.lanes[l.Label] = i
+		p.leaves[l.Origin] = l.Label
 	}
 	for t := range s.All() {
-		if t.Branch != "" && len(p.own[t.Branch]) == 0 {
-			p.lanes[t.Branch] = len(p.lanes)
-			p.leaving[t.After] = append(p.leaving[t.After], t.Branch)
-		}
-		p.own[t.Branch] = append(p.own[t.Branch], t)
 		p.numbers[t.Number]++
 		p.numberW = max(p.numberW, len(NumberOf(t)))
 	}
-	p.branches = len(p.lanes) - 1
-	p.large = !o.Full && (s.Len() > small || p.branches > many)
+	p.large = !o.Full && (s.Len() > small || len(p.Lines)-1 > many)
 	// At least half of the width is for the text.
 	p.deepest = max(1, (o.width()/2-p.numberW-3)/2)
 	return p
@@ -84,131 +80,96 @@ func (p *painter) fold(lead Line, note, reference string, flags ...string) {
 	p.text(note, Fold, lead)
 }
 
+// tree draws the outline: each thought in the lane of its line, each branch after the thought where it leaves.
 func (p *painter) tree() {
-	p.line("", 0)
-	p.branchesAt(0, "", 0, false) // those without a recorded origin
+	drawn := make(map[string]int) // by line
+	for entries := p.Outline(); len(entries) > 0; {
+		e, n := entries[0], p.foldable(entries, drawn[entries[0].Branch])
+		switch {
+		case e.Depth > 0 && drawn[e.Branch] == 0:
+			p.branch(e.Thought, e.Depth-1)
+		case len(p.open) > e.Depth+1 && e.Depth >= p.deepest: // after branches in the same lane
+			p.open = p.open[:e.Depth+1]
+			p.row(Cut(append(p.at(e.Depth, "├╴"), Span{Text: " back on " + lineName(e.Branch), Role: Tag}), p.o))
+		}
+		p.open = append(p.open[:e.Depth], e.Branch)
+		if n > 1 {
+			last := entries[n-1]
+			p.fold(append(p.at(e.Depth, "┊"), Span{Text: " ", Role: Fold}),
+				fmt.Sprintf("%d more thoughts, %d to %d", n, e.Number, last.Number), "", "--from", fmt.Sprintf("@%d", e.Seq), "--to", fmt.Sprintf("@%d", last.Seq))
+		} else {
+			n = 1
+			p.thought(e.Thought, e.Depth)
+		}
+		drawn[e.Branch] += n
+		entries = entries[n:]
+	}
 }
 
-// line draws the thoughts of a line in lane depth, each with the branches that begin at it.
-func (p *painter) line(branch string, depth int) {
-	thoughts := p.own[branch]
-	for i := 0; i < len(thoughts); i++ {
-		if n := p.skippable(thoughts[i:], i, len(thoughts), depth); n > 1 {
-			p.skipped(thoughts[i:i+n], depth)
-			i += n - 1
-			continue
-		}
-		more := i+1 < len(thoughts)
-		p.thought(thoughts[i], depth, more)
-		p.branchesAt(thoughts[i].Seq, branch, depth, more)
+// foldable returns how many of the next thoughts are in the middle of their line, where nothing begins. The
+// line has some thoughts before them.
+func (p *painter) foldable(entries []sequent.OutlineEntry, before int) (n int) {
+	from, to := head, p.Lengths[entries[0].Branch]-tail
+	if entries[0].Depth > 0 {
+		from, to = 1, p.Lengths[entries[0].Branch]-1
 	}
-}
-
-// skippable returns how many thoughts from rest on are folded.
-func (p *painter) skippable(rest []sequent.Thought, at, all, depth int) int {
-	if !p.large {
+	if !p.large || before < from {
 		return 0
 	}
-	from, to := head, all-tail
-	if depth > 0 {
-		from, to = 1, all-1
-	}
-	if at < from {
-		return 0
-	}
-	n := 0
-	for n < len(rest) && at+n < to {
-		seq := rest[n].Seq
-		if len(p.leaving[seq]) > 0 || seq == p.o.Newest {
-			break
-		}
+	for before+n < to && p.leaves[entries[n].Seq] == "" && entries[n].Seq != p.o.Newest {
 		n++
 	}
 	return n
 }
 
-func (p *painter) skipped(thoughts []sequent.Thought, depth int) {
-	first, last := thoughts[0], thoughts[len(thoughts)-1]
-	p.fold(append(p.at(depth, "┊", first.Branch), Span{Text: " ", Role: Fold}),
-		fmt.Sprintf("%d more thoughts, %d to %d", len(thoughts), first.Number, last.Number),
-		"", "--from", fmt.Sprintf("@%d", first.Seq), "--to", fmt.Sprintf("@%d", last.Seq))
-}
-
-// at returns the lanes up to depth, with a glyph in that of branch.
-func (p *painter) at(depth int, glyph, branch string) Line {
-	depth = min(depth, p.deepest)
-	line := append(Line(nil), p.prefix[:min(depth, len(p.prefix))]...)
-	return append(line, Span{Text: glyph, Role: Lane, Lane: p.lanes[branch]})
-}
-
-// branchesAt draws the branches that begin at a thought of parent. If more is set, parent
-// continues below.
-func (p *painter) branchesAt(seq int, parent string, depth int, more bool) {
-	all := p.leaving[seq]
-	for i, branch := range all {
-		p.branch(branch, parent, depth, more || i+1 < len(all))
-	}
-}
-
-// branch draws a branch and the bend from its parent.
-func (p *painter) branch(branch, parent string, depth int, more bool) {
-	first := p.own[branch][0]
-	var line Line
-	remark := p.origin(first)
-	switch {
-	case first.After == 0: // it has no origin
-		more = false
-		line = append(p.at(depth, " ", ""), Span{Text: "  ", Role: Lane})
-	case depth >= p.deepest: // no room for another lane: the branch continues in this one
-		from, _ := p.At(first.After)
-		line = p.at(depth, "├╴", branch)
-		remark = dot + "leaves " + p.lineName(parent) + " at " + fmt.Sprint(from.Number)
-	default:
-		bend := "╰─╮"
-		if more {
-			bend = "├─╮"
-		}
-		line = append(p.at(depth, "", parent), Span{Text: bend, Role: Lane, Lane: p.lanes[branch]})
-	}
-	line = append(line, Span{Text: " " + printable.Line(branch), Role: Label, Lane: p.lanes[branch]},
-		Span{Text: remark + p.verdict(branch), Role: Tag})
-	p.row(Cut(line, p.o))
-	outer := p.prefix
-	if depth < p.deepest {
+// at returns the lanes up to depth, with a glyph in that of the line at hand.
+func (p *painter) at(depth int, glyph string) (line Line) {
+	for d, outer := range p.open[:min(depth, p.deepest)] {
 		pass := "  "
-		if more {
+		if p.continues(outer, p.open[d+1]) {
 			pass = "│ "
 		}
-		p.prefix = append(p.prefix[:len(p.prefix):len(p.prefix)], Span{Text: pass, Role: Lane, Lane: p.lanes[parent]})
+		line = append(line, Span{Text: pass, Role: Lane, Lane: p.lanes[outer]})
 	}
-	p.line(branch, depth+1)
-	p.prefix = outer
-	if depth >= p.deepest && more {
-		p.row(Cut(append(p.at(depth, "├╴", parent), Span{Text: " back on " + p.lineName(parent), Role: Tag}), p.o))
-	}
+	return append(line, Span{Text: glyph, Role: Lane, Lane: p.lanes[p.open[depth]]})
 }
 
-// origin returns the remark about an origin that is not recorded.
-func (p *painter) origin(first sequent.Thought) string {
-	if n, named := first.From.Number(); named && first.After == 0 {
-		return fmt.Sprintf("%sfrom %d, which is not recorded", dot, n)
-	}
-	return ""
+// continues reports whether a line, or another branch of it, is below a branch.
+func (p *painter) continues(line, branch string) bool {
+	origin := p.Lines[branch].Origin
+	return origin > 0 && (origin != p.Lines[line].Last || p.leaves[origin] != branch)
 }
 
-// verdict returns the remark that a line is chosen, rejected or undecided.
-func (p *painter) verdict(branch string) string {
-	switch v := p.Lines[branch].Verdict; v {
+// branch draws the bend from a line in lane depth to a branch.
+func (p *painter) branch(first sequent.Thought, depth int) {
+	p.open = p.open[:depth+1]
+	parent, lane := p.open[depth], p.lanes[first.Branch]
+	line, bend, remark := p.at(depth, ""), "╰─╮", ""
+	number, named := first.From.Number()
+	switch from, ok := p.At(first.After); {
+	case !ok: // it has no origin
+		bend = "   "
+		if named {
+			remark = fmt.Sprintf("%sfrom %d, which is not recorded", dot, number)
+		}
+	case depth >= p.deepest: // no room for another lane: the branch continues in this one
+		bend = "├╴"
+		remark = fmt.Sprintf("%sleaves %s at %d", dot, lineName(parent), from.Number)
+	case p.continues(parent, first.Branch):
+		bend = "├─╮"
+	}
+	switch v := p.Lines[first.Branch].Verdict; v {
 	case "":
-		return ""
 	case sequent.Rejected:
-		return dot + "× " + string(v)
+		remark += dot + "× " + string(v)
 	default:
-		return dot + string(v)
+		remark += dot + string(v)
 	}
+	p.row(Cut(append(line, Span{Text: bend, Role: Lane, Lane: lane},
+		Span{Text: " " + printable.Line(first.Branch), Role: Label, Lane: lane}, Span{Text: remark, Role: Tag}), p.o))
 }
 
-func (p *painter) lineName(branch string) string {
+func lineName(branch string) string {
 	if branch == "" {
 		return "the main line"
 	}
