@@ -57,14 +57,15 @@ export class Following {
   }
 
   /** Shows what has changed. @param {import('./api.js').Document} d */
-  async changed(d) {
+  changed(d) {
     const page = this.page, { grid, reading } = page, wasEnd = grid.atEnd, n = page.tell(d);
     page.draw();
-    // Rows wait for no text of the article, which does not come while the server is away.
-    if (n > 0 && !reading && wasEnd) grid.toEnd();
-    else if (n > 0 && !reading) this.miss(n, page.model.length - n + 1);
-    this.updated = this.updated.then(() => this.update(n, reading)).catch(() => {}); // the next change brings it
-    await this.updated;
+    // Rows wait for no text, which does not come while the server is away.
+    if (n > 0 && !reading) {
+      if (wasEnd) grid.toEnd();
+      else this.miss(n, page.model.length - n + 1);
+    }
+    return this.updated = this.updated.then(() => this.update(n, reading)).catch(() => {}); // the next change brings it
   }
 
   /** Puts what is new into the article. Nothing that is read moves. @param {number} n @param {boolean} reading */

@@ -49,26 +49,18 @@ export class Grid {
       onscroll: () => { this.o.scrolled(); this.schedule(); },
       onclick: (/** @type {MouseEvent} */ e) => this.clicked(e),
     }, this.canvas);
-    this.view = 0; // height of the element when it was last seen to change
+    this.view = 0; // height that was seen last
     this.watcher = new ResizeObserver(() => this.resized());
     this.watcher.observe(this.element);
   }
 
-  measure() {
-    const h = parseFloat(getComputedStyle(this.element).getPropertyValue('--row'));
-    if (h > 0) this.height = h;
-  }
-
   /** Keeps a reader at the end there when a banner takes room, or gives it back. */
   resized() {
-    this.measure();
-    if (this.element.offsetParent) {
-      const end = this.view > 0 && this.atEnd;
-      this.view = this.element.clientHeight;
-      if (end) this.toEnd();
-    }
-    this.dirty = true;
-    this.schedule();
+    const e = this.element, end = this.view && this.atEnd;
+    this.height = parseFloat(getComputedStyle(e).getPropertyValue('--row')) || this.height;
+    if (e.offsetParent) this.view = e.clientHeight;
+    if (end) this.toEnd();
+    this.grown();
   }
 
   /** Says that there are more rows, or that rows look different. */
@@ -251,11 +243,9 @@ export class Grid {
   /** Scrolls to a row. @param {number} i @param {boolean} [middle] */
   reveal(i, middle) {
     const y = this.top(i), view = this.element.clientHeight, at = this.element.scrollTop;
-    if (y < at + this.height || y > at + view - 2 * this.height) {
-      const inside = y >= at && y <= at + view - this.height;
-      if (inside && !middle) this.element.scrollTop = y < at + this.height ? y - this.height : y - view + 2 * this.height;
-      else this.element.scrollTop = middle || y < at - view || y > at + 2 * view ? y - view / 2.5 : y < at ? y - this.height : y - view + 2 * this.height;
-    }
+    if (y >= at + this.height && y <= at + view - 2 * this.height) return;
+    const far = middle || y < at - view || y > at + 2 * view;
+    this.element.scrollTop = far ? y - view / 2.5 : y < at + this.height ? y - this.height : y - view + 2 * this.height;
   }
 
   get atEnd() {

@@ -6,11 +6,6 @@ import { placeIn, url } from './place.js';
 /** @typedef {import('./api.js').Session} Session */
 /** @typedef {import('./api.js').Hit} Hit */
 
-/** Shapes and words of the states. @type {Record<string, [string, string]>} */
-export const states = {
-  completed: ['●', 'completed'], active: ['◐', 'unfinished'], cancelled: ['○', 'cancelled'], abandoned: ['○', 'abandoned'],
-};
-
 /** maxListed is the maximum number of sessions, and of hits, in the document. */
 const maxListed = 200;
 
@@ -170,7 +165,7 @@ export class List {
 
   /** @param {Session} s */
   row(s) {
-    const [, word] = states[s.state] || ['', s.state], thoughts = count(s.thoughts, 'thought');
+    const word = s.state === 'active' ? 'unfinished' : s.state, thoughts = count(s.thoughts, 'thought');
     return this.link({ id: s.id }, { class: 'session ' + s.state + (live(s) ? ' live' : ''), 'aria-current': s.id === this.current ? 'page' : null },
       el('span', { class: 'title', dir: 'auto' }, visible(s.title) || 'untitled'), ' ',
       el('small', {}, s.state === 'completed' ? el('time', { datetime: s.updated }, hour(Date.parse(s.updated))) : el('b', {}, live(s) ? 'live' : word), ' · ' + thoughts));
