@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rogpeppe/go-internal/txtar"
+
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/archive"
 	"github.com/sequent-dev/sequent/vault"
@@ -75,171 +77,81 @@ func compare(t testing.TB, what string, got, want []string) {
 	}
 }
 
-// log writes the thoughts of a session, a line each.
-func log(t testing.TB, e *sequent.Engine, id sequent.ID) (sequent.Header, []string) {
+// shown returns the header and the thoughts of a session, a line each.
+func shown(t testing.TB, e *sequent.Engine, id sequent.ID) (lines []string) {
 	t.Helper()
 	s, err := e.Session(t.Context(), id)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var lines []string
+	h := s.Header()
+	lines = append(lines, fmt.Sprintf("  %s %s %s to %s %q %q %v",
+		h.State, h.Dialect, h.Created.Format(time.DateTime), h.Updated.Format(time.DateTime), h.Title, h.Conclusion, h.Labels))
 	for th := range s.All() {
-		line := fmt.Sprintf("%d/%d after %d", th.Number, th.Total, th.After)
-		if th.Supersedes > 0 {
-			line += fmt.Sprintf(" replaces %d", th.Supersedes)
-		}
-		if th.Branch != "" {
-			line += " on " + th.Branch
-		}
-		line += ": " + th.Text
-		if th.Note != "" {
-			line += " (" + th.Note + ")"
-		}
-		if th.Final {
-			line += " END"
-		}
-		lines = append(lines, line+" @"+th.At.Format(time.DateTime))
+		lines = append(lines, fmt.Sprintf("  %d/%d after %d, replaces %d, final %v, at %s: %q %q %q",
+			th.Number, th.Total, th.After, th.Supersedes, th.Final, th.At.Format(time.DateTime), th.Branch, th.Text, th.Note))
 	}
-	return s.Header(), lines
+	return lines
 }
 
-func TestArben(t *testing.T) {
+// Each file of testdata/import has files to write, and imports in sections named by what is imported: the results, each
+// new or longer session with its thoughts, and the number of files that are passed over.
+func TestImports(t *testing.T) {
 	local := time.Local
-	time.Local = time.FixedZone("CEST", 2*60*60) // the times name no zone
+	time.Local = time.FixedZone("CEST", 2*60*60) // some times name no zone
 	defer func() { time.Local = local }()
-	e := sequent.New(sequent.Config{})
-	dir := t.TempDir()
-	data := read(t, "testdata/arben.jsonl")
-	file := write(t, dir, "current_session.jsonl", data)
-	lines, sum, err := run(t, config(e), dir)
-	id := idIn(lines)
-	compare(t, "first", lines, []string{"current_session.jsonl: arben-adm added " + id + " 5"})
-	if err != nil || len(sum) != 1 || sum[archive.Added] != 1 {
-		t.Errorf("got %+v, %v", sum, err)
+	files, err := filepath.Glob("testdata/import/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no files: %v", err)
 	}
-	h, got := log(t, e, sequent.ID(id))
-	compare(t, "log", got, []string{
-		"1/4 after 0: The nightly export is slow since Tuesday. (Stage: Problem Definition\nTags: export; latency) @2026-08-18 07:15:02",
-		"2/4 after 1: It waits for locks – „Sperren“ – half of the time. (Stage: Research\nAxioms used: measure first\nAssumptions challenged: the disk is slow; the network is slow) @2026-08-18 07:16:10",
-		"3/4 after 2 replaces 2: No: it waits for the one lock of the report job. (Stage: Analysis) @2026-08-18 07:20:00",
-		"3/4 after 2 on move-it: Or move the report to noon. (Stage: Synthesis) @2026-08-18 07:21:00",
-		"4/4 after 3: Take the lock for each row. (Stage: Conclusion) END @2026-08-18 07:25:00",
-	})
-	if h.State != sequent.Completed || h.Dialect != "arben-adm" || h.Created.Format(time.DateTime) != "2026-08-18 07:15:00" || h.Updated.Format(time.DateTime) != "2026-08-18 07:25:00" {
-		t.Errorf("the header is %+v", h)
-	}
-	// Again, from an export of the same, and after it has grown.
-	lines, _, _ = run(t, config(e), file)
-	compare(t, "again", lines, []string{".: arben-adm unchanged " + id + " 5"})
-	var export strings.Builder
-	export.WriteString(`{"version": 2, "thoughts": [`)
-	for i, line := range strings.Split(strings.TrimSpace(string(data)), "\n")[1:] {
-		if i > 0 {
-			export.WriteString(",\n")
+	for _, file := range files {
+		ar, err := txtar.ParseFile(file)
+		if err != nil {
+			t.Fatal(err)
 		}
-		export.WriteString(strings.Replace(line, `"type": "thought", `, "", 1))
-	}
-	export.WriteString(`], "lastUpdated": "2026-08-18T10:00:00", "exportedAt": "x", "metadata": {"totalThoughts": 5}}`)
-	lines, _, _ = run(t, config(e), write(t, dir, "exports/a.json", []byte(export.String())))
-	compare(t, "export", lines, []string{".: arben-adm unchanged " + id + " 5"})
-	write(t, dir, "current_session.jsonl", append(data, strings.Replace(strings.Split(string(data), "\n")[5], "Take the lock", "Then", 1)...))
-	lines, _, _ = run(t, config(e), file)
-	compare(t, "grown", lines, []string{".: arben-adm extended " + id + " 6"})
-	if _, got := log(t, e, sequent.ID(id)); len(got) != 6 {
-		t.Errorf("got %q", got)
+		e, dir := sequent.New(sequent.Config{}), t.TempDir()
+		for i, f := range ar.Files {
+			path, isImport := strings.CutPrefix(f.Name, "import ")
+			if !isImport {
+				write(t, dir, f.Name, f.Data)
+				continue
+			}
+			results, sum, err := run(t, config(e), filepath.Join(dir, path))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got strings.Builder
+			for _, line := range results {
+				fmt.Fprintln(&got, line)
+				if f := strings.Fields(line); f[2] == "added" || f[2] == "extended" {
+					fmt.Fprintln(&got, strings.Join(shown(t, e, sequent.ID(f[3])), "\n"))
+				}
+			}
+			fmt.Fprintf(&got, "passed: %d\n", sum[archive.Passed])
+			if *update {
+				ar.Files[i].Data = []byte(got.String())
+			} else if want := strings.ReplaceAll(string(f.Data), "\r\n", "\n"); got.String() != want {
+				t.Errorf("%s, %s: got\n%s\nwant\n%s", file, f.Name, got.String(), want)
+			}
+		}
+		if *update {
+			if err := os.WriteFile(file, txtar.Format(ar), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
 }
 
-func idIn(lines []string) string {
-	for _, line := range lines {
-		if f := strings.Fields(line); len(f) > 4 {
-			return f[3]
-		}
+// A session file that was imported is written again as it was.
+func TestSessionFileAgain(t *testing.T) {
+	e, data := sequent.New(sequent.Config{}), read(t, "testdata/plus.json")
+	if _, _, err := run(t, config(e), "testdata/plus.json"); err != nil {
+		t.Fatal(err)
 	}
-	return ""
-}
-
-func TestSessionFile(t *testing.T) {
-	e := sequent.New(sequent.Config{})
-	dir := t.TempDir()
-	data := read(t, "testdata/plus.json")
-	write(t, dir, "session-20250428-145302/session.json", data)
-	write(t, dir, "session-20250428-145302/session.json.backup", data)
-	write(t, dir, "base-session-20250912-101112/session.json", []byte(`{"id": "base-session-20250912-101112", "thoughtHistory": [{"thought": "a", "thoughtNumber": 1, "totalThoughts": 1, "nextThoughtNeeded": true, "strategy": "base"}], "qualityRating": null}`))
-	write(t, dir, "none/session.json", []byte(`{"thoughtHistory": [{"thought": "a", "thoughtNumber": 1, "totalThoughts": 1, "nextThoughtNeeded": false}]}`))
-	want := []string{
-		"base-session-20250912-101112/session.json: session-file added base-session-20250912-101112 1",
-		"none/session.json: session-file added " + noneID + " 1",
-		"session-20250428-145302/session.json: session-file added session-20250428-145302 4",
-	}
-	lines, sum, err := run(t, config(e), dir)
-	compare(t, "first", lines, want)
-	if err != nil || sum[archive.Added] != 3 {
-		t.Errorf("got %+v, %v", sum, err)
-	}
-	h, got := log(t, e, "session-20250428-145302")
-	compare(t, "log", got, []string{
-		"1/3 after 0: Which cache? @2025-04-28 14:55:41",
-		"2/3 after 1: The one in front. @2025-04-28 14:55:41",
-		"2/3 after 1 on behind: The one behind. @2025-04-28 14:55:41",
-		"3/3 after 2 replaces 2: Both. END @2025-04-28 14:55:41",
-	})
-	if h.State != sequent.Completed || h.Dialect != "classic" || h.Title != "Which cache?" {
-		t.Errorf("the header is %+v", h)
-	}
-	// It is written again as it was.
 	s, err := e.Session(t.Context(), "session-20250428-145302")
 	if err != nil || string(archive.SessionFile(s)) != string(data) {
 		t.Errorf("got %v\n%s", err, archive.SessionFile(s))
 	}
-	if h, _ := log(t, e, "base-session-20250912-101112"); h.Created.Format(time.DateTime) != "1970-01-01 00:00:00" {
-		t.Errorf("the header is %+v", h)
-	}
-	lines, sum, _ = run(t, config(e), dir)
-	for i := range want {
-		want[i] = strings.Replace(want[i], " added ", " unchanged ", 1)
-	}
-	compare(t, "again", lines, want)
-	if sum[archive.Unchanged] != 3 {
-		t.Errorf("got %+v", sum)
-	}
-}
-
-const noneID = "session-aa6c67c1e05d"
-
-func TestMaenifold(t *testing.T) {
-	e := sequent.New(sequent.Config{})
-	dir := t.TempDir()
-	data := read(t, "testdata/maenifold.md")
-	write(t, dir, "memory/thinking/sequential/2025/08/31/session-1756610546730-48291.md", data)
-	write(t, dir, "memory/thinking/workflow/2025/08/31/workflow-1756610500000.md", []byte("---\ntype: workflow\nstatus: active\n---\n# Workflow\n"))
-	write(t, dir, "memory/tech/auth.md", []byte("# [[Auth]]\n"))
-	write(t, dir, "memory/thinking/sequential/2025/08/31/session-1756610546999.md", []byte("broken: no front matter"))
-	write(t, dir, ".git/session-1.md", []byte("not looked at"))
-	lines, sum, err := run(t, config(e), dir)
-	compare(t, "first", lines, []string{
-		"memory/thinking/sequential/2025/08/31/session-1756610546730-48291.md: maenifold added session-1756610546730-48291 4",
-		"memory/thinking/sequential/2025/08/31/session-1756610546999.md:  failed  0: " + unknown,
-	})
-	if err != nil || !maps.Equal(sum, map[archive.Outcome]int{archive.Added: 1, archive.Failed: 1, archive.Passed: 2}) {
-		t.Errorf("got %+v, %v", sum, err)
-	}
-	h, got := log(t, e, "session-1756610546730-48291")
-	for i := range got {
-		got[i] = strings.ReplaceAll(got[i], "\n", "|")
-	}
-	compare(t, "log", got, []string{
-		"0/3 after 0: Analyzing [[authentication]] flow for [[JWT]] refresh.||## A heading of the author||With a list:||- one (it is [[late]]) @2025-08-31 03:22:26",
-		"1/3 after 1 on T-2.1.2-swe: Exploring [[caching]]. @2025-08-31 03:25:00",
-		"2/3 after 1 replaces 1: Use [[sliding-window]].||```|## A comment|``` @2025-08-31 03:30:00",
-		"3/3 after 3: [[JWT]] it is. END @2025-08-31 03:40:12",
-	})
-	if h.State != sequent.Completed || h.Dialect != "wiki" || h.Labels["parent"] != "workflow-1756610500000" || h.Labels["analysisType"] != "architecture" ||
-		h.Conclusion != "[[sliding-window]] for [[JWT]]. ✅ No shortcuts." {
-		t.Errorf("the header is %+v", h)
-	}
-	lines, _, _ = run(t, config(e), filepath.Join(dir, "memory/thinking/sequential/2025/08/31/session-1756610546730-48291.md"))
-	compare(t, "again", lines, []string{".: maenifold unchanged session-1756610546730-48291 4"})
 }
 
 const unknown = "not a recognised session file: supported formats: a session that sequent export wrote as JSON; " +
@@ -327,7 +239,11 @@ func TestGrownFileKeepsTheHeader(t *testing.T) {
 	write(t, dir, "session.json", []byte(`{"id": "s", "timestamp": "2025-04-29T14:53:02Z", "thoughtHistory": [`+one+`,`+one+`]}`))
 	lines, _, err := run(t, config(e), file)
 	compare(t, "grown", lines, []string{".: session-file extended s 2"})
-	if h, _ := log(t, e, "s"); err != nil || h.Labels["vault"] != "mine" || h.Scope != "scope" || h.Dialect != "standard" || h.Created.Day() != 28 {
+	s, err2 := e.Session(t.Context(), "s")
+	if err2 != nil {
+		t.Fatal(err2)
+	}
+	if h := s.Header(); err != nil || h.Labels["vault"] != "mine" || h.Scope != "scope" || h.Dialect != "standard" || h.Created.Day() != 28 {
 		t.Errorf("the header is %+v, %v", h, err)
 	}
 }
