@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -64,7 +65,7 @@ func TestPython(t *testing.T) {
 	}
 	h, entries := entriesOf(t, e, "damaged")
 	whole := archive.Log(h, entries)
-	for _, name := range damageNames() {
+	for _, name := range slices.Sorted(maps.Keys(damages())) {
 		var x archive.Export
 		if err := json.Unmarshal(whole, &x); err != nil {
 			t.Fatal(err)
@@ -179,15 +180,6 @@ func entriesOf(t *testing.T, e *sequent.Engine, id sequent.ID) (sequent.Header, 
 		t.Fatal(err)
 	}
 	return h, entries
-}
-
-func damageNames() []string {
-	var names []string
-	for name := range damages() {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
 }
 
 // damages are changes of an export with six thoughts and two other entries.

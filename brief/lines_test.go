@@ -1,6 +1,7 @@
 package brief_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -13,23 +14,16 @@ import (
 func decided(t *testing.T, rejected string) *sequent.Session {
 	t.Helper()
 	s, err := sequent.New(sequent.Config{}).Begin(t.Context(), "s", func(c *sequent.Change) error {
-		for _, d := range []sequent.Draft{
-			{Number: 1, Text: "The cache is cold."},
-			{Number: 2, Branch: "drop-it", From: sequent.To(1), Text: rejected},
-			{Number: 2, Branch: "warm-it", From: sequent.To(1), Text: "Warm it at the start. It takes a second."},
-		} {
-			if _, err := c.Append(d); err != nil {
-				return err
-			}
-		}
-		if err := c.Decide("warm-it", sequent.Chosen); err != nil {
-			return err
-		}
-		if err := c.Decide("drop-it", sequent.Rejected); err != nil {
-			return err
-		}
-		_, err := c.Append(sequent.Draft{Number: 2, Text: "Done.", Final: true})
-		return err
+		return errors.Join(
+			says(
+				sequent.Draft{Number: 1, Text: "The cache is cold."},
+				sequent.Draft{Number: 2, Branch: "drop-it", From: sequent.To(1), Text: rejected},
+				sequent.Draft{Number: 2, Branch: "warm-it", From: sequent.To(1), Text: "Warm it at the start. It takes a second."},
+			)(c),
+			c.Decide("warm-it", sequent.Chosen),
+			c.Decide("drop-it", sequent.Rejected),
+			says(sequent.Draft{Number: 2, Text: "Done.", Final: true})(c),
+		)
 	})
 	if err != nil {
 		t.Fatal(err)
