@@ -3,6 +3,7 @@ package article
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"html"
 	"regexp"
@@ -116,7 +117,7 @@ func TestBounds(t *testing.T) {
 func TestHTML(t *testing.T) {
 	to := sequent.To
 	s := recorded(t, func(c *sequent.Change) error {
-		err := appended(
+		return errors.Join(appended(
 			sequent.Draft{Number: 1, Text: "Checkout times out at busy hours. What did Tuesday change?"},
 			sequent.Draft{Number: 2, Text: "The query is the slowest span. Suspect the database."},
 			sequent.Draft{Number: 3, Text: "The database is idle.", Revises: to(2), Revision: true},
@@ -124,17 +125,9 @@ func TestHTML(t *testing.T) {
 			sequent.Draft{Number: 5, Text: "Four times 40 is too many. This moves the wall.", Branch: "bigger-pool"},
 			sequent.Draft{Number: 4, Text: "Check first.", Branch: "early", From: to(3)},
 			sequent.Draft{Number: 5, Text: "Deeper.", Branch: "deeper", From: to(4)},
-			sequent.Draft{Number: 4, Text: "Conclusion: move the check.\n\n1. Ship it.", Final: true})(c)
-		if err == nil {
-			err = c.Decide("bigger-pool", sequent.Rejected)
-		}
-		if err == nil {
-			err = c.Decide("early", sequent.Chosen)
-		}
-		if err == nil {
-			err = c.AddNote(sequent.Note{Seq: 1, Kind: sequent.Wrong, Text: "Not **so**.", From: "eve <e>"})
-		}
-		return err
+			sequent.Draft{Number: 4, Text: "Conclusion: move the check.\n\n1. Ship it.", Final: true})(c),
+			c.Decide("bigger-pool", sequent.Rejected), c.Decide("early", sequent.Chosen),
+			c.AddNote(sequent.Note{Seq: 1, Kind: sequent.Wrong, Text: "Not **so**.", From: "eve <e>"}))
 	})
 	got := htmlOf(t, s, Options{})
 	for _, want := range []string{
