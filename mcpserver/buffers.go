@@ -152,7 +152,7 @@ func (q *queue) put(c *pendingCall) bool {
 func (q *queue) take(c *pendingCall) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.closed || q.open > 0 {
+	if q.closed || q.open > 0 || q.taken != nil {
 		return false
 	}
 	q.taken, q.open, q.bytes = c, 1, c.size

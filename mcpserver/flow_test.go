@@ -276,3 +276,27 @@ func readAhead(t *testing.T, message string, most int) {
 	for range p.lines { // left by a server that took too many
 	}
 }
+
+// TestOneReader moves the reading from a call that takes long, and asks for another call of that kind while
+// the first one is answered and its goroutine has not left yet: two goroutines would read.
+func TestOneReader(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		moved := 0
+		q := newQueue(func() { moved++ })
+		first, second := new(pendingCall), new(pendingCall)
+		taken := q.take(first)
+		time.Sleep(3 * inlineLimit)
+		synctest.Wait()
+		q.done(first)
+		if early := q.take(second); !taken || moved != 1 || early {
+			t.Errorf("taken %t, moved %d times, the next taken early %t", taken, moved, early)
+		}
+		if q.pass() {
+			t.Error("the goroutine reads on, and so does another one")
+		}
+		if !q.take(second) || !q.pass() {
+			t.Error("the next call is not taken, or moves the reading at once")
+		}
+	})
+}

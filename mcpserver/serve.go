@@ -68,6 +68,7 @@ type serving struct {
 	out   *output
 	say   func(line []byte) // has out write it
 	ctx   context.Context   // of calls
+	buf   []byte            // for the reply to a call that the queue lets its reader take
 
 	running   sync.WaitGroup // goroutines that answer calls of lanes or subscriptions
 	listening chan struct{}  // filled with the open subscriptions
@@ -165,7 +166,6 @@ func (s *serving) abort() {
 // nothing else is to be done: handing it to another goroutine, while this one blocks its thread,
 // costs more than the call. A call that takes long moves the reading to another goroutine.
 func (s *serving) read() (err error, moved bool) {
-	var buf []byte
 	for {
 		line, err := s.t.Read()
 		m := message{Kind: kindRefused}
@@ -185,7 +185,7 @@ func (s *serving) read() (err error, moved bool) {
 		switch {
 		case call == nil:
 		case !s.t.Ready() && s.queue.take(call):
-			buf = s.answer(call, buf[:0])
+			s.buf = s.answer(call, s.buf[:0])
 			if !s.queue.pass() {
 				return nil, true
 			}
