@@ -26,7 +26,8 @@ func TestManySecrets(t *testing.T) {
 	for i := range 2000 {
 		fmt.Fprintf(&text, "password=abab%04d\n", i)
 	}
-	_, entries, found, err := redact.Session(t.Context(), sequent.Header{}, session(text.String(), text.String()), expressions(t, `password=(\S+)`))
+	log, find := session(text.String(), text.String()), expressions(t, `password=(\S+)`)
+	_, entries, found, err := redact.Session(t.Context(), sequent.Header{}, log, find)
 	if err != nil || len(found) != 2 || found[1].Count != 2000 || strings.Contains(entries[1].Thought.Text, "abab") {
 		t.Errorf("%d findings, %v", len(found), err)
 	}
@@ -61,16 +62,18 @@ func (l *leaving) Err() error {
 // So it makes fewer comparisons than a text has bytes, whatever the text is.
 func TestCancelled(t *testing.T) {
 	for name, text := range map[string]string{
-		"every word": "password=token: secret = ://x: ey.ghp_ glpat- xoxb- sk- key- AKIA hvs. -----BEGIN ya29. AIza hf_ npm_ SG. dapi Bearer Basic Cookie: ",
+		"every word": "password=token: secret = ://x: ey.ghp_ glpat- xoxb- sk- key- AKIA hvs. -----BEGIN ya29. AIza hf_ npm_ " +
+			"SG. dapi Bearer Basic Cookie: ",
 		"one letter": "a", "assignments": "token=", "colons": ":AA", "boundaries": ".ey", "nearly a key": "-----BEGIN RSA PRIVATE ",
 	} {
 		text = strings.Repeat(text, 64<<10/len(text))
-		whole := &leaving{t.Context(), 0, 1 << 30}
-		if _, _, _, err := redact.Session(whole, sequent.Header{}, session(text), redact.Secrets()); err != nil || whole.asked > len(text) {
+		whole, log := &leaving{t.Context(), 0, 1 << 30}, session(text)
+		if _, _, _, err := redact.Session(whole, sequent.Header{}, log, redact.Secrets()); err != nil || whole.asked > len(text) {
 			t.Errorf("%s: %v, asked %d times", name, err, whole.asked)
 		}
 		left := &leaving{t.Context(), 0, 20}
-		if _, _, _, err := redact.Session(left, sequent.Header{}, session(text), redact.Secrets()); !errors.Is(err, context.Canceled) || left.asked > 5000 { // one for each word of a rule and each field
+		_, _, _, err := redact.Session(left, sequent.Header{}, log, redact.Secrets())
+		if !errors.Is(err, context.Canceled) || left.asked > 5000 { // once for each word of a rule and each field
 			t.Errorf("%s, left: %v, asked %d times", name, err, left.asked)
 		}
 	}
