@@ -111,7 +111,7 @@ func faultsTask() error {
 		return fmt.Errorf("after reopening: %d thoughts, error %w; want %d", len(entries), err, acked+1)
 	}
 	for i, th := range sequent.Thoughts(entries)[:acked] {
-		if want := fmt.Sprint(i, " ", benchText); th.Text != want || th.Seq != i+1 {
+		if want := fmt.Sprint(i, " ", usualText); th.Text != want || th.Seq != i+1 {
 			return fmt.Errorf("thought %d is %d %.40q, want %.40q", i+1, th.Seq, th.Text, want)
 		}
 	}
@@ -163,7 +163,7 @@ func untilFull(ctx context.Context, s *Store) (int, error) {
 		n = h.Len
 	}
 	for range 100_000 {
-		if _, err := e.Ensure(ctx, "s", adding(fmt.Sprint(n, " ", benchText))); err != nil {
+		if _, err := e.Ensure(ctx, "s", adding(fmt.Sprint(n, " ", usualText))); err != nil {
 			if sequent.CodeOf(err) != sequent.CodeFull {
 				return n, fmt.Errorf("after %d thoughts: %w, want code %s", n, err, sequent.CodeFull)
 			}

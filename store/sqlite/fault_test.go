@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -27,9 +28,12 @@ func filled(t *testing.T, path string, n int) {
 	}
 }
 
+// usualText has the size of a usual thought.
+var usualText = strings.Repeat("a thought of the usual size ", 25) // 700 bytes
+
 func appendTo(t *testing.T, s *Store, n int) {
 	t.Helper()
-	fill(t, s, "a", n, benchText)
+	fill(t, s, "a", n, usualText)
 }
 
 // raw runs statements on a database without the store.
