@@ -10,41 +10,31 @@ import (
 	"testing"
 )
 
-func TestLineEnds(t *testing.T) {
+// What a transcript cannot hold: ends of lines, and bytes that are not text.
+func TestBytes(t *testing.T) {
 	t.Parallel()
-	for _, tt := range []struct{ name, in string }{
-		{"newline", helloLine + "\n" + callLine(1, "note", "a") + "\n"},
-		{"carriage return", helloLine + "\r\n\r\n" + callLine(1, "note", "a") + "\r\n"},
-		{"none at the end", helloLine + "\n" + callLine(1, "note", "a")},
-		{"byte order mark", "\xef\xbb\xbf" + helloLine + "\n" + callLine(1, "note", "a") + "\n"},
-		{"blanks", "\n \n\t\n" + helloLine + "\n\n\n  " + callLine(1, "note", "a") + "  \n\n"},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			s, n, _ := testServer(t)
-			out := converse(t, s, tt.in)
-			if got := n.All(); !slices.Equal(got, []string{"a"}) || strings.Count(out, "\n") != 2 || strings.Contains(out, "error") {
-				t.Errorf("recorded %q, wrote\n%s\nwant one note and two replies for %q", got, out, tt.in)
-			}
-		})
+	call := callLine(1, "note", "a")
+	note := `{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"{\"zeta\":1,\"alpha\":\"a\"}"}],` +
+		`"structuredContent":{"zeta":1,"alpha":"a"}}}` + "\n"
+	fault := func(id, why string) string {
+		return `{"jsonrpc":"2.0","id":` + id + `,"error":{"code":-32700,"message":"parse error: the message is ` + why + `"}}` + "\n"
 	}
-}
-
-func TestBytesThatAreNotText(t *testing.T) {
-	t.Parallel()
-	const notUTF8, notJSON = "the message is not valid UTF-8", "the message is not JSON"
-	for _, tt := range []struct{ line, id, why string }{
-		{strings.Replace(callLine(1, "note", "?"), "?", "\xff", 1), "1", notUTF8},
-		{callLine("\"\xc3\x28\"", "note", "a"), "null", notUTF8},
-		{`{"jsonrpc":"2.0","method":"` + "\xff" + `"}`, "", ""}, // a notification
-		{callLine(1, "note", "?") + "\xed\xa0\x80", "null", notJSON},
-		{"\x00", "null", notJSON},
+	for _, tt := range []struct{ before, after, want string }{
+		{"", "\n" + call + "\n", note},
+		{"", "\r\n\r\n" + call + "\r\n", note},
+		{"", "\n" + call, note},
+		{"\xef\xbb\xbf", "\n" + call + "\n", note},
+		{"\n \n\t\n", "\n\n\n  " + call + "  \n\n", note},
+		{"", "\n" + callLine(1, "note", "?") + "\xed\xa0\x80\n", fault("null", "not JSON")},
+		{"", "\n\x00\n", fault("null", "not JSON")},
+		{"", "\n" + strings.Replace(call, `"a"`, "\"\xff\"", 1) + "\n", fault("1", "not valid UTF-8")},
+		{"", "\n" + callLine("\"\xc3\x28\"", "note", "a") + "\n", fault("null", "not valid UTF-8")},
+		{"", "\n" + `{"jsonrpc":"2.0","method":"` + "\xff" + `"}` + "\n", ""}, // a notification
 	} {
 		s, n, _ := testServer(t)
-		_, got, _ := strings.Cut(converse(t, s, helloLine+"\n"+tt.line+"\n"), "\n")
-		want := `{"jsonrpc":"2.0","id":` + tt.id + `,"error":{"code":-32700,"message":"parse error: ` + tt.why + `"}}` + "\n"
-		if got != want && (got != "" || tt.why != "") || len(n.All()) > 0 {
-			t.Errorf("server wrote %q and recorded %q, want %q and nothing for %q", got, n.All(), want, tt.line)
+		_, got, _ := strings.Cut(converse(t, s, tt.before+helloLine+tt.after), "\n")
+		if got != tt.want || (len(n.All()) == 1) != (tt.want == note) {
+			t.Errorf("to %q and %q: wrote %q and recorded %q, want %q", tt.before, tt.after, got, n.All(), tt.want)
 		}
 	}
 }

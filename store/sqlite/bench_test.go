@@ -39,7 +39,9 @@ func BenchmarkBig(b *testing.B) {
 		})
 	}
 	measure("open", func(context.Context) error { return openAt(b, path).Close() })
-	for name, q := range map[string]sequent.Query{"own": {}, "all": {AllOwners: true}, "created": {ByCreated: true}} {
+	for name, q := range map[string]sequent.Query{
+		"own": {}, "all": {AllOwners: true}, "created": {ByCreated: true},
+	} {
 		measure("list/"+name, func(ctx context.Context) error {
 			q.Now = time.Now()
 			page, err := s.List(ctx, q)
@@ -54,7 +56,8 @@ func BenchmarkBig(b *testing.B) {
 		return err
 	})
 	for _, text := range []string{
-		word(0), word(300), word(300) + " " + word(5000), word(0) + " " + word(1) + " " + word(2), word(30_000), "cefoguha*",
+		word(0), word(300), word(300) + " " + word(5000), word(0) + " " + word(1) + " " + word(2),
+		word(30_000), "cefoguha*",
 	} {
 		measure("search/"+text, func(ctx context.Context) error {
 			_, err := s.Search(ctx, sequent.SearchQuery{Text: text})
