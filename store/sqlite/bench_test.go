@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -14,6 +15,38 @@ import (
 
 	"github.com/sequent-dev/sequent"
 )
+
+// BenchmarkAppend measures how long appends wait for the disk, with 1 and 16 writers to sessions of
+// their own of 100 thoughts. See docs/benchmarks.md.
+func BenchmarkAppend(b *testing.B) {
+	text := strings.Repeat("a thought of the usual size ", 25) // 700 bytes
+	for _, writers := range []int{1, 16} {
+		b.Run(fmt.Sprint(writers), func(b *testing.B) {
+			s := openAt(b, filepath.Join(b.TempDir(), "sessions.db"))
+			defer s.Close()
+			e := sequent.New(sequent.Config{Store: s})
+			took := make([]time.Duration, b.N)
+			var wg sync.WaitGroup
+			for w := range writers {
+				wg.Go(func() {
+					for i := w; i < b.N; i += writers {
+						begun := time.Now()
+						id := sequent.ID(fmt.Sprint(w, "-", i/writers/100))
+						if _, err := e.Append(b.Context(), id, sequent.Draft{Text: text}); err != nil {
+							b.Error(err)
+							return
+						}
+						took[i] = time.Since(begun)
+					}
+				})
+			}
+			wg.Wait()
+			slices.Sort(took)
+			b.ReportMetric(float64(took[b.N*99/100].Microseconds())/1000, "p99-ms")
+			b.ReportMetric(float64(took[b.N-1].Microseconds())/1000, "worst-ms")
+		})
+	}
+}
 
 // BenchmarkBig measures a store of 1,000,000 thoughts in 100,000 sessions, or, with -short, of
 // 20,000 in 2,000. See docs/benchmarks.md.
