@@ -28,10 +28,10 @@ type Process struct {
 func Start(t testing.TB, timeout time.Duration, name string, args ...string) *Process {
 	t.Helper()
 	home := t.TempDir()
-	return StartIn(t, timeout, home, append(os.Environ(), "DISABLE_THOUGHT_LOGGING=true", "HOME="+home, "USERPROFILE="+home), name, args...)
+	return StartIn(t, timeout, "", append(os.Environ(), "DISABLE_THOUGHT_LOGGING=true", "HOME="+home, "USERPROFILE="+home), name, args...)
 }
 
-// StartIn is [Start] with a directory and an environment. It starts a process that ends with the test.
+// StartIn is [Start] with a directory, which is that of the test if it is empty, and an environment. It starts a process that ends with the test.
 func StartIn(t testing.TB, timeout time.Duration, dir string, env []string, name string, args ...string) *Process {
 	t.Helper()
 	// WithoutCancel, because t.Context is done before cleanup functions run.

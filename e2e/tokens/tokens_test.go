@@ -48,11 +48,7 @@ func TestTokens(t *testing.T) {
 	program, node := programtest.Build(t), node(t)
 	start := func(name string) *conversation {
 		if name == "reference" {
-			module, err := filepath.Abs("../node_modules/@modelcontextprotocol/server-sequential-thinking/dist/index.js")
-			if err != nil {
-				t.Fatal(err)
-			}
-			return converse(t, node, module)
+			return converse(t, node, "../node_modules/@modelcontextprotocol/server-sequential-thinking/dist/index.js")
 		}
 		args := []string{"serve", "--store", "memory", "--dialect", name}
 		if name == "wiki" {
