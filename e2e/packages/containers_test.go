@@ -4,9 +4,7 @@ package packages
 
 import (
 	_ "embed"
-	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -17,6 +15,7 @@ import (
 	"time"
 
 	"github.com/sequent-dev/sequent/e2e/machinetest"
+	"github.com/sequent-dev/sequent/e2e/programtest"
 	"github.com/sequent-dev/sequent/internal/needtest"
 )
 
@@ -111,38 +110,15 @@ type caller struct {
 	calls               int
 }
 
-func (c *caller) call(t *testing.T, name string, args map[string]any) string {
+func (c *caller) call(t *testing.T, name, params string) string {
 	t.Helper()
-	text, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": map[string]any{
-		"name": name, "arguments": args, "_meta": map[string]any{
-			"io.modelcontextprotocol/protocolVersion":    "2026-07-28",
-			"io.modelcontextprotocol/clientInfo":         map[string]string{"name": "packages", "version": "1"},
-			"io.modelcontextprotocol/clientCapabilities": map[string]any{},
-		},
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(200 * time.Millisecond) {
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, c.url, strings.NewReader(string(text)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		req.Header = http.Header{
-			"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}, "Authorization": {"Bearer " + c.token},
-			"Mcp-Protocol-Version": {"2026-07-28"}, "Mcp-Method": {"tools/call"}, "Mcp-Name": {name},
-		}
-		res, err := c.client.Do(req)
-		answer := fmt.Sprint(err)
-		if err == nil {
-			body, err := io.ReadAll(res.Body)
-			res.Body.Close()
-			if answer = string(body); err == nil && res.StatusCode == http.StatusOK && !strings.Contains(answer, `"isError":true`) {
-				return answer
-			}
+		got, err := programtest.Do(c.client, programtest.Request(t, c.url, c.token, "tools/call", name, params))
+		if err == nil && got.Status == http.StatusOK && !strings.Contains(got.Body, `"isError":true`) {
+			return got.Body
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("%s: no answer after a minute: %s", name, answer)
+			t.Fatalf("%s: no answer after a minute: %+v, %v", name, got, err)
 		}
 	}
 }
@@ -151,21 +127,13 @@ func (c *caller) call(t *testing.T, name string, args map[string]any) string {
 func (c *caller) think(t *testing.T, thought string) {
 	t.Helper()
 	c.calls++
-	args := map[string]any{"thought": thought, "nextThoughtNeeded": true, "requestKey": fmt.Sprint("call ", c.calls)}
-	if c.session != "" {
-		args["sessionId"] = c.session
-	}
-	m := regexp.MustCompile(`"sessionId\\?":\\?"([0-9a-z]{12})`).FindStringSubmatch(c.call(t, "sequentialthinking", args))
-	switch {
-	case c.session != "":
-	case m == nil:
-		t.Fatal("the reply names no session")
-	default:
+	params := strings.TrimSuffix(programtest.Thought(thought, c.session), "}") + fmt.Sprintf(`,"requestKey":"call %d"}`, c.calls)
+	if m := sessionOf.FindStringSubmatch(c.call(t, "sequentialthinking", params)); m != nil {
 		c.session = m[1]
 	}
 }
 
 func (c *caller) recall(t *testing.T) string {
 	t.Helper()
-	return c.call(t, "recall_thinking", map[string]any{"sessionId": c.session})
+	return c.call(t, "recall_thinking", `"name":"recall_thinking","arguments":{"sessionId":"`+c.session+`"}`)
 }

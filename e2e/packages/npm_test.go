@@ -19,7 +19,6 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/sequent-dev/sequent/internal/needtest"
 )
@@ -188,11 +187,8 @@ func TestTarballs(t *testing.T) {
 		}
 	}
 	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP} {
-		p := startServer(t, h, program, "serve")
-		p.handshake(t)
-		p.signal(t, s)
-		if code := p.wait(t); code != 0 {
-			t.Errorf("after %v the launcher exits with %d, want 0\n%s", s, code, p.errors())
+		if code := startServer(t, h, version, program, "serve").Signal(t, s); code != 0 {
+			t.Errorf("after %v the launcher exits with %d, want 0", s, code)
 		}
 	}
 }
@@ -228,41 +224,5 @@ func TestLauncherAlone(t *testing.T) {
 	want := strings.TrimSuffix(strings.TrimPrefix(own(), "sequent-dev-"), "-"+number+".tgz")
 	if cmd.ProcessState.ExitCode() != 1 || !strings.Contains(string(out), "the package @sequent-dev/"+want+" is not installed") {
 		t.Errorf("the launcher exits with %d and prints %s", cmd.ProcessState.ExitCode(), out)
-	}
-}
-
-// The launcher costs little more than Node.js itself. The limit is generous, because other
-// tests run at the same time; TestLauncherCost measures.
-func TestLauncherCost(t *testing.T) {
-	if os.Getenv("SEQUENT_LONG") == "" {
-		t.Skip("SEQUENT_LONG is not set")
-	}
-	h, _ := npmHome(t)
-	dir := filepath.Join(release(t), "npm")
-	h.run("npm", "install", filepath.Join(dir, launcher()), filepath.Join(dir, own()))
-	script := filepath.Join(h.dir, "node_modules", "@sequent-dev", "sequent", "sequent.js")
-	program := filepath.Join(h.dir, "node_modules", "@sequent-dev", strings.TrimSuffix(strings.TrimPrefix(own(), "sequent-dev-"), "-"+number+".tgz"), "bin", "sequent")
-	empty := filepath.Join(h.dir, "empty.js")
-	if err := os.WriteFile(empty, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	var times [3][]time.Duration
-	for range 60 {
-		for i, args := range [][]string{{"node", empty}, {program, "version"}, {"node", script, "version"}} {
-			begun := time.Now()
-			h.run(args[0], args[1:]...)
-			times[i] = append(times[i], time.Since(begun))
-		}
-	}
-	var medians [3]time.Duration
-	for i := range times {
-		slices.Sort(times[i])
-		medians[i] = times[i][len(times[i])/2]
-	}
-	over := medians[2] - medians[0] - medians[1]
-	t.Logf("medians of %d: node alone %v, program alone %v, launcher with program %v: the launcher costs %v over both, %v over Node.js",
-		len(times[0]), medians[0], medians[1], medians[2], over, medians[2]-medians[0])
-	if medians[2]-medians[0] > 80*time.Millisecond {
-		t.Errorf("the launcher costs %v over Node.js, want at most 80ms", medians[2]-medians[0])
 	}
 }

@@ -108,12 +108,10 @@ func TestOtherSystems(t *testing.T) {
 				all := append(append(s.run[:len(s.run):len(s.run)], s.path(program)), args...)
 				return h.run(all[0], all[1:]...)
 			}
-			start := func(version string) *server {
+			start := func(version string) server {
 				t.Helper()
 				all := append(s.run[:len(s.run):len(s.run)], s.path(installed), "serve")
-				p := startServer(t, h, all[0], all[1:]...)
-				p.initialize(t, version)
-				return p
+				return startServer(t, h, version, all[0], all[1:]...)
 			}
 			var setup struct {
 				OK      bool
@@ -129,8 +127,7 @@ func TestOtherSystems(t *testing.T) {
 			for n := range 20 {
 				p.think(t, session, fmt.Sprintf("Thought %d of twenty.", n))
 			}
-			p.signal(t, syscall.SIGKILL)
-			p.wait(t)
+			p.Signal(t, syscall.SIGKILL)
 			p = start("dev")
 			if got := p.recall(t, session); !strings.Contains(got, "Thought 19 of twenty.") || !strings.Contains(got, "Orders fail at noon.") {
 				t.Errorf("after kill -9 recall answers %s", got)
@@ -144,12 +141,12 @@ func TestOtherSystems(t *testing.T) {
 				t.Errorf("after the replacement version printed %s", out)
 			}
 			p.think(t, session, "The old server goes on.")
-			p.close(t)
+			p.Close(t)
 			p = start(version)
 			if got := p.recall(t, session); !strings.Contains(got, "The old server goes on.") {
 				t.Errorf("after the replacement recall answers %s", got)
 			}
-			p.close(t)
+			p.Close(t)
 
 			var doctor struct {
 				OK       bool
