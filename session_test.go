@@ -298,3 +298,17 @@ func TestRefAsJSON(t *testing.T) {
 		}
 	}
 }
+
+func TestRanges(t *testing.T) {
+	numbers := []int{7, 1, 2, 4, 3, 3}
+	if got := sequent.Ranges(numbers); got != "1-4, 7" || !slices.Equal(numbers, []int{7, 1, 2, 4, 3, 3}) {
+		t.Errorf("got %q, the argument is %v", got, numbers)
+	}
+	var odd []int
+	for i := range 40 {
+		odd = append(odd, 2*i+1)
+	}
+	if got := sequent.Ranges(odd); got != "1, …, 59, 61, 63, 65, 67, 69, 71, 73, 75, 77, 79" {
+		t.Errorf("got %q", got)
+	}
+}

@@ -3,8 +3,13 @@ package sequent
 import (
 	"cmp"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 )
+
+// MainLine is the label of the main line. People may write "main" for it.
+const MainLine = ""
 
 // A Step is a thought as it stands in the effective chain.
 type Step struct {
@@ -113,9 +118,31 @@ func (s *Session) Asked() (problem string, now Thought) {
 	return first.Text, now
 }
 
-// Tokens estimates the number of tokens of a text as a quarter of its bytes. It is
-// precise enough for budgets, not for billing.
-func Tokens(text string) int { return (len(text) + 3) / 4 }
+// Ranges returns numbers of thoughts in short form, sorted and without repetitions:
+// "1-4, 7". A list of more than twelve parts keeps its first part and its last eleven.
+func Ranges(numbers []int) string {
+	const most = 12
+	numbers = slices.Clone(numbers)
+	slices.Sort(numbers)
+	numbers = slices.Compact(numbers)
+	var parts []string
+	for i := 0; i < len(numbers); {
+		first := numbers[i]
+		last := first
+		for i++; i < len(numbers) && numbers[i] == last+1; i++ {
+			last++
+		}
+		part := strconv.Itoa(first)
+		if last > first {
+			part += "-" + strconv.Itoa(last)
+		}
+		parts = append(parts, part)
+	}
+	if len(parts) > most {
+		parts = append(append(parts[:1:1], "…"), parts[len(parts)-most+1:]...)
+	}
+	return strings.Join(parts, ", ")
+}
 
 // A ledger is a log with the indexes that an append needs. An append costs the same for
 // the first thought and for the hundred-thousandth.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/reference"
 	"github.com/sequent-dev/sequent/internal/lazyregexp"
 	"github.com/sequent-dev/sequent/textsearch"
 )
@@ -20,7 +20,7 @@ func (c *corpus) refers(from *session, word string, named bool) int {
 		named = named || strings.Contains(word[:i], "session") || strings.Contains(word[:i], "sequential")
 		word = word[i+1:]
 	}
-	for r := range sequent.References(word) {
+	for r := range reference.Readings(word) {
 		for _, i := range c.byID[r.Session] {
 			h := &c.sessions[i].header
 			if h.Owner == from.header.Owner && h.ID != from.header.ID && (named || r.NamesThought() || telling(string(h.ID))) {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/reference"
 	"github.com/sequent-dev/sequent/brief"
 	"github.com/sequent-dev/sequent/internal/findings"
 	"github.com/sequent-dev/sequent/textsearch"
@@ -202,7 +203,7 @@ func Ending(s *sequent.Session) (t sequent.Thought, text string) {
 // cite returns a citation of a thought.
 func (r *reading) cite(seq int, text string) Cite {
 	return Cite{
-		Owner: r.Owner(), Session: r.ID(), Seq: seq, Ref: r.Reference(seq).String(), Text: brief.Lead(text, maxText), At: r.log[seq-1].At,
+		Owner: r.Owner(), Session: r.ID(), Seq: seq, Ref: reference.To(r.Session, seq).String(), Text: brief.Lead(text, maxText), At: r.log[seq-1].At,
 	}
 }
 

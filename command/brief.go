@@ -16,7 +16,7 @@ import (
 	"github.com/sequent-dev/sequent/internal/printable"
 )
 
-// bytesPerToken is the ratio that [sequent.Tokens] uses.
+// bytesPerToken is the ratio that [dialect.Tokens] uses.
 const bytesPerToken = 4
 
 // A told is what a session came to.
@@ -183,7 +183,7 @@ func runNote(p *program, ctx context.Context) (result, error) {
 			fix: fmt.Sprintf("pass %s#N with the number of the thought", k.ID),
 		}
 	}
-	t, err := found.session.Resolve(found.reference)
+	t, err := found.reference.Resolve(found.session)
 	if err != nil {
 		return nil, err
 	}

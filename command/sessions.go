@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/reference"
 	"github.com/sequent-dev/sequent/agent/plan"
 	"github.com/sequent-dev/sequent/internal/draw"
 	"github.com/sequent-dev/sequent/internal/lazyregexp"
@@ -48,7 +49,7 @@ func (p *program) latest(ctx context.Context, e *sequent.Engine) (*sequent.Sessi
 type referred struct {
 	engine    *sequent.Engine // of the owner of the session
 	session   *sequent.Session
-	reference sequent.Reference
+	reference reference.Reference
 }
 
 // session returns the session that the arguments name, or the latest of the project. A thought is refused.
@@ -77,7 +78,7 @@ func (p *program) refer(ctx context.Context, args []string) (referred, error) {
 		}
 		return referred{engine: e.Owned(s.Owner()), session: s}, nil
 	}
-	s, r, err := e.Refer(ctx, args[0])
+	s, r, err := reference.Find(ctx, e, args[0])
 	switch code := sequent.CodeOf(err); {
 	case code != sequent.CodeSessionNotFound && code != sequent.CodeInvalidSession:
 		return referred{e, s, r}, err
@@ -98,9 +99,9 @@ func (p *program) refer(ctx context.Context, args []string) (referred, error) {
 
 // match returns the one session with the ID of a reference, or with an ID that begins with it. Whole IDs come
 // first, then the earlier readings of the reference.
-func (p *program) match(ctx context.Context, text string) (k sequent.Key, r sequent.Reference, err error) {
+func (p *program) match(ctx context.Context, text string) (k sequent.Key, r reference.Reference, err error) {
 	const most = 5 // sessions that an error names
-	readings := slices.Collect(sequent.References(text))
+	readings := slices.Collect(reference.Readings(text))
 	var matching []string
 	best := 2 * len(readings)
 	for h, err := range p.engine.AllSessions(ctx, sequent.Query{AllOwners: p.allOwners}) {
@@ -147,9 +148,9 @@ func (p *program) referToThought(ctx context.Context, text string) (referred, er
 	if err != nil {
 		return referred{}, err
 	}
-	r, err := s.ParseReference(text)
+	r, err := reference.Parse(s, text)
 	if err == nil {
-		_, err = s.Resolve(r)
+		_, err = r.Resolve(s)
 	}
 	if missing, ok := errors.AsType[*sequent.Error](err); ok {
 		e := *missing

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/reference"
 	"github.com/sequent-dev/sequent/agent/plan"
 	"github.com/sequent-dev/sequent/archive"
 	"github.com/sequent-dev/sequent/brief"
@@ -46,7 +47,7 @@ func runShow(p *program, ctx context.Context) (result, error) {
 				fix: "leave out the thought, or --view, --branch, --from, --to and --compare",
 			}
 		}
-		t, err := s.Resolve(found.reference)
+		t, err := found.reference.Resolve(s)
 		return newThoughtList(s, t), err
 	case part && (compare || v.kind == viewTree):
 		return nil, &usageError{
@@ -81,7 +82,7 @@ func (t *tree) text(pg *page) {
 	if last, ok := s.Last(); ok && s.Len() > longList { // it is far below
 		newest := draw.Cut(draw.Line{
 			{Text: "Newest: ", Role: draw.Meta},
-			{Text: printable.Line(s.Reference(last.Seq).Short()) + "  ", Role: draw.Number},
+			{Text: printable.Line(reference.To(s, last.Seq).Short()) + "  ", Role: draw.Number},
 			{Text: printable.Line(last.Text)},
 		}, o)
 		d.Lines = slices.Insert(d.Lines, len(draw.Header(s, o)), newest, nil)
@@ -132,7 +133,7 @@ type jsonShown struct {
 func newThoughtList(s *sequent.Session, thoughts ...sequent.Thought) *thoughtList {
 	l := &thoughtList{Thoughts: []jsonShown{}, session: s, thoughts: thoughts}
 	for _, t := range thoughts {
-		l.Thoughts = append(l.Thoughts, jsonShown{s.Reference(t.Seq).String(), jsonThought{s.ID(), t}})
+		l.Thoughts = append(l.Thoughts, jsonShown{reference.To(s, t.Seq).String(), jsonThought{s.ID(), t}})
 	}
 	return l
 }
@@ -199,7 +200,7 @@ func (l *thoughtList) text(pg *page) {
 
 // bounds returns the line of a view, and the positions in the log of its first and last thought.
 func (v *view) bounds(s *sequent.Session) (line string, first, last int, err error) {
-	if line, err = s.LineNamed(v.branch); err != nil {
+	if line, err = reference.Line(s, v.branch); err != nil {
 		return "", 0, 0, err
 	}
 	bound := func(text string, otherwise int) int {
@@ -217,7 +218,7 @@ func (v *view) bounds(s *sequent.Session) (line string, first, last int, err err
 // thoughtOf returns the thought that a flag names. A number alone is searched on the path
 // to the end of a line, so that the thoughts before a branch have their numbers.
 func thoughtOf(s *sequent.Session, line, text string) (sequent.Thought, error) {
-	r, err := s.ParseReference(text)
+	r, err := reference.Parse(s, text)
 	if err != nil {
 		return sequent.Thought{}, err
 	}
@@ -227,7 +228,7 @@ func thoughtOf(s *sequent.Session, line, text string) (sequent.Thought, error) {
 		}
 		r.Branch = line
 	}
-	return s.Resolve(r)
+	return r.Resolve(s)
 }
 
 // mainLine is what people call the line without a label.
@@ -252,7 +253,7 @@ func compareLines(ctx context.Context, s *sequent.Session, names []string) (resu
 	c := &comparison{Session: s.ID()}
 	var lines [2]string
 	for i, name := range names {
-		line, err := s.LineNamed(name)
+		line, err := reference.Line(s, name)
 		if e, ok := errors.AsType[*sequent.Error](err); ok {
 			e.Fix = fix
 		}

@@ -82,3 +82,7 @@ type Argument struct {
 
 	Complete func(ctx context.Context, c tool.Caller, prefix string) ([]string, error) `json:"-"` // may be nil
 }
+
+// Tokens estimates the number of tokens of a text as a quarter of its bytes. It is
+// precise enough for budgets, not for billing.
+func Tokens(text string) int { return (len(text) + 3) / 4 }

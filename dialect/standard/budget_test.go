@@ -39,8 +39,8 @@ func pages(t *testing.T, d dialect.Dialect, c tool.Caller, args map[string]any, 
 			t.Fatal(err)
 		}
 		reply, err := d.Tools[1].Call(t.Context(), tool.Call{Args: raw, Caller: c})
-		if err != nil || reply.Failed || sequent.Tokens(reply.Text) > args["maxTokens"].(int) || len(texts) > most {
-			t.Fatalf("page %d of %s: %d tokens, %v:\n%s", len(texts), raw, sequent.Tokens(reply.Text), err, reply.Text)
+		if err != nil || reply.Failed || dialect.Tokens(reply.Text) > args["maxTokens"].(int) || len(texts) > most {
+			t.Fatalf("page %d of %s: %d tokens, %v:\n%s", len(texts), raw, dialect.Tokens(reply.Text), err, reply.Text)
 		}
 		texts = append(texts, reply.Text)
 		next := cursorOf.FindStringSubmatch(reply.Text)

@@ -96,7 +96,7 @@ func tallyOf(l list, text string) (x tally) {
 			x.live++
 		}
 	}
-	x.size = sequent.Tokens(text)
+	x.size = dialect.Tokens(text)
 	return x
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/sequent-dev/sequent/analysis"
 	"github.com/sequent-dev/sequent/brief"
 	"github.com/sequent-dev/sequent/internal/printable"
+	"github.com/sequent-dev/sequent/reference"
 	"github.com/sequent-dev/sequent/tool"
 )
 
@@ -36,13 +37,13 @@ func (st *step) labels() map[string]string {
 }
 
 // thoughtOf returns the reference to a thought that a label has.
-func thoughtOf(label string) (sequent.Reference, bool) {
-	for r := range sequent.References(label) {
+func thoughtOf(label string) (reference.Reference, bool) {
+	for r := range reference.Readings(label) {
 		if r.Seq > 0 {
 			return r, true
 		}
 	}
-	return sequent.Reference{}, false
+	return reference.Reference{}, false
 }
 
 // lookBack looks for an earlier session on the problem of a step that begins one.
@@ -57,7 +58,7 @@ func (d *server) lookBack(ctx context.Context, c tool.Caller, st *step) {
 	if st.open != nil && st.open.ID == s.ID() { // the notice names it
 		return
 	}
-	st.earlier = sequent.Reference{Session: s.ID(), Seq: s.Len()}.String()
+	st.earlier = reference.Reference{Session: s.ID(), Seq: s.Len()}.String()
 	if o := s.Origin(); d.commits != nil && o.Commit != "" {
 		if n, ok := d.commits(o.Project, o.Commit); ok {
 			st.commits = printable.Count(n, "commit", "commits")

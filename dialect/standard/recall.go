@@ -29,7 +29,7 @@ const (
 	defaultTokens = 2000
 	defaultListed = 10 // sessions or hits on a page
 	maxListed     = 200
-	bytesPerToken = 4 // the ratio that [sequent.Tokens] uses
+	bytesPerToken = 4 // the ratio that [dialect.Tokens] uses
 )
 
 // allProjects is a sessionId that stands for the sessions of all projects. The definition

@@ -9,6 +9,8 @@ import (
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/brief"
+	"github.com/sequent-dev/sequent/dialect"
+	"github.com/sequent-dev/sequent/reference"
 )
 
 // The views of a session.
@@ -87,7 +89,7 @@ func (p *page) rows(ctx context.Context, v *view, rows []sequent.Thought, heads 
 	p.line(cut(above, p.room/2))
 	for i := range rows {
 		if text, ok := texts[i]; ok {
-			p.line(shorten(text, p.room-footer-1, sequent.Tokens(text)+(len(above)+footer)/bytesPerToken+2))
+			p.line(shorten(text, p.room-footer-1, dialect.Tokens(text)+(len(above)+footer)/bytesPerToken+2))
 		}
 	}
 	if left > 0 {
@@ -151,7 +153,7 @@ func shorten(text string, room, tokens int) string {
 	if len(text) <= room {
 		return text
 	}
-	mark := fmt.Sprintf("\n  (cut, %d tokens more: maxTokens %d shows all)", sequent.Tokens(text)-room/bytesPerToken, tokens)
+	mark := fmt.Sprintf("\n  (cut, %d tokens more: maxTokens %d shows all)", dialect.Tokens(text)-room/bytesPerToken, tokens)
 	return cut(text, max(room-len(mark), 0)) + mark
 }
 
@@ -345,7 +347,7 @@ func (v *view) lines(line string) string {
 
 // lineNamed returns the label of the line that an argument names.
 func lineNamed(s *sequent.Session, field, name string) (label string, err error) {
-	if label, err := s.LineNamed(name); name != "" && err == nil {
+	if label, err := reference.Line(s, name); name != "" && err == nil {
 		return label, nil
 	}
 	fix := "leave " + field + " out: the session has no branches"

@@ -8,6 +8,7 @@ import (
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/brief"
+	"github.com/sequent-dev/sequent/dialect"
 	"github.com/sequent-dev/sequent/internal/printable"
 	"github.com/sequent-dev/sequent/vault"
 	"github.com/sequent-dev/sequent/vault/edit"
@@ -102,7 +103,7 @@ func (t *turn) edit(ctx context.Context, in memoryArgs) error {
 
 // budget returns how many bytes the reply may have.
 func (in memoryArgs) budget() int {
-	const bytesPerToken = 4 // the ratio that [sequent.Tokens] uses
+	const bytesPerToken = 4 // the ratio that [dialect.Tokens] uses
 	return cmp.Or(in.Tokens, 2000) * bytesPerToken
 }
 
@@ -131,7 +132,7 @@ func (t *turn) read(ctx context.Context, in memoryArgs) error {
 	}
 	const least, leastBrief = 100, 400 // bytes, in which a text and a brief say something
 	room := max(in.budget()-t.Len(), least)
-	out.Content, out.Tokens = strings.ToValidUTF8(text, "\uFFFD"), sequent.Tokens(text)
+	out.Content, out.Tokens = strings.ToValidUTF8(text, "\uFFFD"), dialect.Tokens(text)
 	switch long := len(text) > room; {
 	case long && s != nil && in.Section == "":
 		t.linef("⚠️ This is what the session came to. The whole has about %d tokens: pass maxTokens, or the section conclusion or thought N", out.Tokens)

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/reference"
 	"github.com/sequent-dev/sequent/internal/printable"
 )
 
@@ -64,7 +65,7 @@ func Outline(s *sequent.Session, entries []sequent.OutlineEntry, o Options) []Li
 
 // named returns the mark and the reference of a thought.
 func (p *painter) named(t sequent.Thought) Line {
-	return Line{p.mark(t), {Text: " " + printable.Line(p.Reference(t.Seq).Short()) + "  ", Role: Number, Lane: p.lanes[t.Branch]}}
+	return Line{p.mark(t), {Text: " " + printable.Line(reference.To(p.Session, t.Seq).Short()) + "  ", Role: Number, Lane: p.lanes[t.Branch]}}
 }
 
 // text draws a text in rows behind a lead; an empty one has none.

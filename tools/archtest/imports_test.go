@@ -27,9 +27,11 @@ var rules = []rule{
 	{"internal/printable", nil, "any package may import it"},
 	{".", []string{"textsearch"}, "the library outlives every dependency"},
 
+	{"reference", []string{"."}, "it reads sessions, for what people write and read"},
+
 	{"internal/jsonscan", nil, "it depends on nothing"},
 	{"brief", []string{".", "internal/findings", "internal/lazyregexp", "internal/printable"}, "it reads sessions, for dialects, the command line and the viewer"},
-	{"analysis", []string{".", "brief", "internal/findings", "internal/lazyregexp", "textsearch"}, "it compares sessions of any store, and knows no dialect"},
+	{"analysis", []string{".", "brief", "internal/findings", "internal/lazyregexp", "reference", "textsearch"}, "it compares sessions of any store, and knows no dialect"},
 	{"tool", []string{"internal/jsonscan", "internal/printable"}, "it depends on JSON, not on sessions"},
 	{"dialect", []string{".", "tool"}, "it has what all dialects are made of"},
 	{"dialect/dialecttest", []string{".", "dialect", "tool", "github.com/google/jsonschema-go/jsonschema", "github.com/rogpeppe/go-internal/txtar"}, "it tests any dialect"},
@@ -37,7 +39,7 @@ var rules = []rule{
 	{"dialect/wiki", []string{".", "brief", "dialect", "tool", "internal/printable", "vault/..."}, "notes of a vault are its subject"},
 	{"dialect/*", []string{
 		".", "analysis", "dialect", "tool", "brief",
-		"internal/draw", "internal/findings", "internal/jsonscan", "internal/lazyregexp", "internal/printable",
+		"internal/draw", "internal/findings", "internal/jsonscan", "internal/lazyregexp", "internal/printable", "reference",
 	},
 		"a dialect can be removed with rm -r: it declares interfaces for everything else it needs"},
 
@@ -67,7 +69,7 @@ var rules = []rule{
 	{"internal/findings", []string{".", "internal/lazyregexp", "internal/printable"}, "it reads a session"},
 	{"internal/judged", []string{".", "archive"}, "tests compare with what was judged, also of exported sessions"},
 	{"internal/article", []string{".", "internal/findings", "internal/lazyregexp", "internal/printable", "github.com/yuin/goldmark/..."}, "it writes a session as HTML"},
-	{"internal/draw", []string{".", "internal/findings", "internal/printable", "charm.land/lipgloss/v2", "github.com/clipperhouse/displaywidth"}, "it draws a session"},
+	{"internal/draw", []string{".", "internal/findings", "internal/printable", "reference", "charm.land/lipgloss/v2", "github.com/clipperhouse/displaywidth"}, "it draws a session"},
 
 	{"internal/limits", []string{"golang.org/x/time/rate"}, "it counts for any transport"},
 	{"internal/admission", nil, "it judges the requests of any handler"},

@@ -1,4 +1,6 @@
-package sequent
+// Package reference writes and reads the references by which people, documents and URLs name a session or one
+// of its thoughts, such as plan#3.
+package reference
 
 import (
 	"cmp"
@@ -8,11 +10,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-)
 
-// MainLine is the label of the main line. People may write "main" for it; see
-// [Session.LineNamed].
-const MainLine = ""
+	"github.com/sequent-dev/sequent"
+)
 
 // A Reference names a session or one of its thoughts. People, documents and URLs write
 // it in one of these forms:
@@ -23,20 +23,20 @@ const MainLine = ""
 //	ID@17       the thought at position 17 of the log
 //
 // Only the last form names the same thought for ever: a later thought can get a number
-// that another one has. [Session.ParseReference] also reads references without the ID.
+// that another one has. [Parse] also reads references without the ID.
 //
 // IDs and names of branches may contain # and @ themselves. A text is read as the
 // reference with the longest ID that exists: "a#b#9" is thought 9 of the session "a#b"
 // if there is one, otherwise of the branch b of the session "a". The last # is the one
 // before the number. Whatever a text could mean besides, ID@17 names every thought.
 type Reference struct {
-	Session ID     // empty for the session that the context gives
-	Branch  string // empty or "main" for the main line
-	Number  Ref    // the author's number, if the reference has one
-	Seq     int    // position in the log; 0 if the reference has none
+	Session sequent.ID  // empty for the session that the context gives
+	Branch  string      // empty or "main" for the main line
+	Number  sequent.Ref // the author's number, if the reference has one
+	Seq     int         // position in the log; 0 if the reference has none
 }
 
-// String returns the reference in the form that [References] reads.
+// String returns the reference in the form that [Readings] reads.
 func (r Reference) String() string {
 	n, numbered := r.Number.Number()
 	switch {
@@ -50,7 +50,7 @@ func (r Reference) String() string {
 	return fmt.Sprintf("%s#%s#%d", r.Session, r.Branch, n)
 }
 
-// Short returns the reference without the ID, in the form that [Session.ParseReference]
+// Short returns the reference without the ID, in the form that [Parse]
 // reads: #9, name#9 or @17. It is empty if the reference names no thought.
 func (r Reference) Short() string {
 	id := string(r.Session)
@@ -68,13 +68,13 @@ func (r Reference) Short() string {
 }
 
 // NamesThought reports whether r names a thought, not only a session.
-func (r Reference) NamesThought() bool { return r.Seq > 0 || r.Number != Ref{} }
+func (r Reference) NamesThought() bool { return r.Seq > 0 || r.Number != sequent.Ref{} }
 
-// References yields all readings of a text as a reference, the one with the longest ID
+// Readings yields all readings of a text as a reference, the one with the longest ID
 // first. The first reading is always the session whose ID is the whole text.
-func References(text string) iter.Seq[Reference] {
+func Readings(text string) iter.Seq[Reference] {
 	return func(yield func(Reference) bool) {
-		if !yield(Reference{Session: ID(text)}) {
+		if !yield(Reference{Session: sequent.ID(text)}) {
 			return
 		}
 		for i := len(text) - 1; i > 0; i-- {
@@ -82,7 +82,7 @@ func References(text string) iter.Seq[Reference] {
 				continue
 			}
 			if r, ok := afterID(text[i:]); ok {
-				r.Session = ID(text[:i])
+				r.Session = sequent.ID(text[:i])
 				if !yield(r) {
 					return
 				}
@@ -104,14 +104,14 @@ func afterID(text string) (Reference, bool) {
 	case text[0] != '#':
 		return Reference{}, false
 	case ok:
-		return Reference{Number: To(n)}, true
+		return Reference{Number: sequent.To(n)}, true
 	}
 	last := strings.LastIndexByte(rest, '#')
 	if last < 1 {
 		return Reference{}, false
 	}
 	n, ok = decimal(rest[last+1:])
-	return Reference{Branch: rest[:last], Number: To(n)}, ok
+	return Reference{Branch: rest[:last], Number: sequent.To(n)}, ok
 }
 
 // decimal parses a number as String writes it, so that each thought has one spelling.
@@ -120,20 +120,20 @@ func decimal(text string) (int, bool) {
 	return n, err == nil && n >= 0 && strconv.Itoa(n) == text
 }
 
-// Refer returns the session that a text refers to, and the text as a [Reference]. Of
+// Find returns the session that a text refers to, and the text as a [Reference]. Of
 // several readings it takes the one with the longest ID that exists. The caller
-// resolves the reference with [Session.Resolve] if it names a thought.
+// resolves the reference if it names a thought.
 //
-// The error has the code [CodeSessionNotFound] if no reading has a session.
-func (e *Engine) Refer(ctx context.Context, text string) (*Session, Reference, error) {
+// The error has the code [sequent.CodeSessionNotFound] if no reading has a session.
+func Find(ctx context.Context, e *sequent.Engine, text string) (*sequent.Session, Reference, error) {
 	var missing error
-	for r := range References(text) {
+	for r := range Readings(text) {
 		s, err := e.Session(ctx, r.Session)
-		switch CodeOf(err) {
+		switch sequent.CodeOf(err) {
 		case "":
 			return s, r, nil
-		case CodeSessionNotFound, CodeInvalidSession, CodeLimitExceeded: // another reading may have a valid ID
-			if CodeOf(missing) != CodeSessionNotFound {
+		case sequent.CodeSessionNotFound, sequent.CodeInvalidSession, sequent.CodeLimitExceeded: // another reading may have a valid ID
+			if sequent.CodeOf(missing) != sequent.CodeSessionNotFound {
 				missing = err
 			}
 		default:
@@ -143,12 +143,12 @@ func (e *Engine) Refer(ctx context.Context, text string) (*Session, Reference, e
 	return nil, Reference{}, missing
 }
 
-// ParseReference parses a reference to a thought of the session. The ID may be left out:
+// Parse parses a reference to a thought of a session. The ID may be left out:
 // 9 and #9 name a thought of the main line, name#9 and #name#9 one of a branch, @17 the
 // one at a position of the log. A text that begins with the ID and a # or @ is read as a
 // reference with an ID if it can be. The result names a thought that may not exist;
-// [Session.Resolve] returns it.
-func (s *Session) ParseReference(text string) (Reference, error) {
+// [Reference.Resolve] returns it.
+func Parse(s *sequent.Session, text string) (Reference, error) {
 	if rest, ok := strings.CutPrefix(text, string(s.ID())); ok {
 		if r, ok := afterID(rest); ok {
 			r.Session = s.ID()
@@ -160,67 +160,67 @@ func (s *Session) ParseReference(text string) (Reference, error) {
 			return r, nil
 		}
 	}
-	return Reference{}, Errorf(CodeInvalidThought, "thought",
+	return Reference{}, sequent.Errorf(sequent.CodeInvalidThought, "thought",
 		"write 9 or #9 for a thought of the main line, name#9 for one of a branch, @17 for a position in the log",
 		"%.80q does not name a thought", text)
 }
 
-// Resolve returns the thought that a reference names. The error of a reference to no
-// thought has the code [CodeThoughtNotFound] and tells the numbers that exist.
-func (s *Session) Resolve(r Reference) (Thought, error) {
+// Resolve returns the thought of a session that r names. The error of a reference to no
+// thought has the code [sequent.CodeThoughtNotFound] and tells the numbers that exist.
+func (r Reference) Resolve(s *sequent.Session) (sequent.Thought, error) {
 	n, numbered := r.Number.Number()
 	switch {
 	case r.Session != "" && r.Session != s.ID():
-		return Thought{}, Errorf(CodeThoughtNotFound, "thought", "", "%s is a thought of another session than %s", r, s.ID())
+		return sequent.Thought{}, sequent.Errorf(sequent.CodeThoughtNotFound, "thought", "", "%s is a thought of another session than %s", r, s.ID())
 	case r.Seq == 0 && !numbered:
-		return Thought{}, Errorf(CodeInvalidThought, "thought", fmt.Sprintf("add its number, as in %s#1", s.ID()),
+		return sequent.Thought{}, sequent.Errorf(sequent.CodeInvalidThought, "thought", fmt.Sprintf("add its number, as in %s#1", s.ID()),
 			"the reference names no thought")
 	case r.Seq > 0:
 		if t, ok := s.At(r.Seq); ok {
 			return t, nil
 		}
-		return Thought{}, Errorf(CodeThoughtNotFound, "thought", "", "there is no thought @%d: the log of %q has %d thoughts", r.Seq, s.ID(), s.Len())
+		return sequent.Thought{}, sequent.Errorf(sequent.CodeThoughtNotFound, "thought", "", "there is no thought @%d: the log of %q has %d thoughts", r.Seq, s.ID(), s.Len())
 	}
-	branch, err := s.LineNamed(r.Branch)
+	branch, err := Line(s, r.Branch)
 	if err != nil {
-		return Thought{}, err
+		return sequent.Thought{}, err
 	}
-	if t, ok := s.latest(branch, n); ok {
+	if t, ok := latest(s, branch, n); ok {
 		return t, nil
 	}
-	return Thought{}, s.notOnLine(branch, n)
+	return sequent.Thought{}, notOnLine(s, branch, n)
 }
 
-// Reference returns the reference to thought seq: by its number, or by its position if a
+// To returns the reference to thought seq of a session: by its number, or by its position if a
 // later thought of the line has the same number.
-func (s *Session) Reference(seq int) Reference {
+func To(s *sequent.Session, seq int) Reference {
 	r := Reference{Session: s.ID(), Seq: seq}
 	t, ok := s.At(seq)
 	if !ok || t.Number < 0 {
 		return r
 	}
-	if named, ok := s.latest(t.Branch, t.Number); ok && named.Seq == seq {
-		return Reference{Session: s.ID(), Branch: t.Branch, Number: To(t.Number)}
+	if named, ok := latest(s, t.Branch, t.Number); ok && named.Seq == seq {
+		return Reference{Session: s.ID(), Branch: t.Branch, Number: sequent.To(t.Number)}
 	}
 	return r
 }
 
-// LineNamed returns the label of the line that a name stands for: [MainLine] for an empty
+// Line returns the label of the line that a name stands for: [sequent.MainLine] for an empty
 // name, and for "main" unless a branch has that name. The error of an unknown name has the
-// code [CodeThoughtNotFound] and tells the branches that exist.
-func (s *Session) LineNamed(name string) (branch string, err error) {
+// code [sequent.CodeThoughtNotFound] and tells the branches that exist.
+func Line(s *sequent.Session, name string) (branch string, err error) {
 	branches := s.Branches()
 	switch {
 	case name == "" || slices.Contains(branches, name):
 		return name, nil
 	case name == "main":
-		return MainLine, nil
+		return sequent.MainLine, nil
 	}
 	fix := "it has no branches; leave the name out"
 	if len(branches) > 0 {
 		fix = "its branches are " + someOf(branches)
 	}
-	return "", Errorf(CodeThoughtNotFound, "branch", fix, "the session %q has no branch %q", s.ID(), name)
+	return "", sequent.Errorf(sequent.CodeThoughtNotFound, "branch", fix, "the session %q has no branch %q", s.ID(), name)
 }
 
 // someOf returns a list of names, shortened to a sentence that can be read.
@@ -233,20 +233,16 @@ func someOf(names []string) string {
 }
 
 // latest returns the latest thought with a number among those of one line.
-func (s *Session) latest(branch string, number int) (Thought, bool) {
-	return s.thought(func(l *ledger, n int) int {
-		if _, at, ok := l.lineAt(branch, n); ok {
-			return l.numbered(at, number, n)
-		}
-		return 0
-	})
+func latest(s *sequent.Session, branch string, number int) (sequent.Thought, bool) {
+	t, ok := s.Find(branch, number)
+	return t, ok && t.Branch == branch
 }
 
-func (s *Session) notOnLine(branch string, number int) error {
+func notOnLine(s *sequent.Session, branch string, number int) error {
 	var have []int
 	var elsewhere, fixes []string
 	for t := range s.All() {
-		r := Reference{Session: s.ID(), Branch: t.Branch, Number: To(number)}.String()
+		r := Reference{Session: s.ID(), Branch: t.Branch, Number: sequent.To(number)}.String()
 		switch {
 		case t.Branch == branch:
 			have = append(have, t.Number)
@@ -259,35 +255,9 @@ func (s *Session) notOnLine(branch string, number int) error {
 		fixes = append(fixes, someOf(elsewhere))
 	}
 	where := "the main line"
-	if branch != MainLine {
+	if branch != sequent.MainLine {
 		where = fmt.Sprintf("the branch %q", branch)
 	}
-	return Errorf(CodeThoughtNotFound, "thought", strings.Join(fixes, ", or "),
-		"there is no thought %d on %s of %q, whose numbers are %s", number, where, s.ID(), cmp.Or(Ranges(have), "none yet"))
-}
-
-// Ranges returns numbers of thoughts in short form, sorted and without repetitions:
-// "1-4, 7". A list of more than twelve parts keeps its first part and its last eleven.
-func Ranges(numbers []int) string {
-	const most = 12
-	numbers = slices.Clone(numbers)
-	slices.Sort(numbers)
-	numbers = slices.Compact(numbers)
-	var parts []string
-	for i := 0; i < len(numbers); {
-		first := numbers[i]
-		last := first
-		for i++; i < len(numbers) && numbers[i] == last+1; i++ {
-			last++
-		}
-		part := strconv.Itoa(first)
-		if last > first {
-			part += "-" + strconv.Itoa(last)
-		}
-		parts = append(parts, part)
-	}
-	if len(parts) > most {
-		parts = append(append(parts[:1:1], "…"), parts[len(parts)-most+1:]...)
-	}
-	return strings.Join(parts, ", ")
+	return sequent.Errorf(sequent.CodeThoughtNotFound, "thought", strings.Join(fixes, ", or "),
+		"there is no thought %d on %s of %q, whose numbers are %s", number, where, s.ID(), cmp.Or(sequent.Ranges(have), "none yet"))
 }

@@ -1,12 +1,12 @@
-package sequent_test
+package reference_test
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/reference"
 )
 
 // begin records a session whose thoughts are written as "number" or "branch number".
@@ -42,7 +42,7 @@ func TestRefers(t *testing.T) {
 	}
 	for _, tt := range tests {
 		var got []string
-		for r := range sequent.References(tt.text) {
+		for r := range reference.Readings(tt.text) {
 			if r.String() != tt.text {
 				t.Errorf("%q: a reading is written %q", tt.text, r)
 			}
@@ -80,13 +80,13 @@ func TestRefer(t *testing.T) {
 		{"x#" + strings.Repeat("#", 400) + "#1", "thought_not_found"},
 	}
 	for _, tt := range tests {
-		s, r, err := e.Refer(t.Context(), tt.text)
+		s, r, err := reference.Find(t.Context(), e, tt.text)
 		got := ""
 		if err == nil {
 			got = string(s.ID())
 			if r.NamesThought() {
 				var thought sequent.Thought
-				thought, err = s.Resolve(r)
+				thought, err = r.Resolve(s)
 				got += ": " + thought.Text
 			}
 		}
@@ -99,7 +99,7 @@ func TestRefer(t *testing.T) {
 	}
 }
 
-func TestParseReference(t *testing.T) {
+func TestParse(t *testing.T) {
 	e := sequent.New(sequent.Config{})
 	s := begin(t, e, "a", "1", "2", "a 3", "#x 4", "b#c 5", "7 6", "@5 7")
 	tests := []struct{ text, want string }{
@@ -110,7 +110,7 @@ func TestParseReference(t *testing.T) {
 	}
 	for _, tt := range tests {
 		got := ""
-		r, err := s.ParseReference(tt.text)
+		r, err := reference.Parse(s, tt.text)
 		if got = r.String(); err != nil {
 			got = string(sequent.CodeOf(err))
 		}
@@ -125,24 +125,24 @@ func TestReferLeadsBack(t *testing.T) {
 	e := sequent.New(sequent.Config{})
 	s := begin(t, e, "a#b@7", "1", "2", "2", "0", "-3", "# 1", "#1 1", "a#b@7 5", "@1 2", "main 1", "x 1", "x 1", "x#y 1", "99 1")
 	for thought := range s.All() {
-		r := s.Reference(thought.Seq)
-		found, back, err := e.Refer(t.Context(), r.String())
+		r := reference.To(s, thought.Seq)
+		found, back, err := reference.Find(t.Context(), e, r.String())
 		if err != nil || back != r {
 			t.Errorf("thought %d: %q is read as %+v, %v", thought.Seq, r, back, err)
 			continue
 		}
-		if got, err := found.Resolve(back); err != nil || got.Seq != thought.Seq {
+		if got, err := back.Resolve(found); err != nil || got.Seq != thought.Seq {
 			t.Errorf("thought %d: %q leads to %d, %v", thought.Seq, r, got.Seq, err)
 		}
 		brief := r.Short()
 		r.Session = ""
 		for _, text := range []string{r.String(), brief} {
-			if short, err := s.ParseReference(text); err != nil || short != r {
+			if short, err := reference.Parse(s, text); err != nil || short != r {
 				t.Errorf("thought %d: %q is read as %+v, %v", thought.Seq, text, short, err)
 			}
 		}
 	}
-	if got := s.Reference(99).String(); got != "a#b@7@99" {
+	if got := reference.To(s, 99).String(); got != "a#b@7@99" {
 		t.Errorf("a thought that does not exist is %q", got)
 	}
 }
@@ -153,42 +153,28 @@ func TestResolveSaysWhatExists(t *testing.T) {
 	empty := begin(t, e, "empty")
 	tests := []struct {
 		s    *sequent.Session
-		ref  sequent.Reference
+		ref  reference.Reference
 		want string
 	}{
-		{s, sequent.Reference{Number: sequent.To(4)}, `there is no thought 4 on the main line of "s", whose numbers are 1-3, 5: name one of these`},
-		{s, sequent.Reference{Number: sequent.To(6)}, `there is no thought 6 on the main line of "s", whose numbers are 1-3, 5: name one of these, or s#pool#6, s#slots#6`},
-		{s, sequent.Reference{Branch: "pool", Number: sequent.To(7)}, `there is no thought 7 on the branch "pool" of "s", whose numbers are 6: name one of these, or s#slots#7`},
-		{s, sequent.Reference{Branch: "poll", Number: sequent.To(6)}, `the session "s" has no branch "poll": its branches are pool, slots`},
-		{empty, sequent.Reference{Branch: "poll", Number: sequent.To(6)}, `the session "empty" has no branch "poll": it has no branches; leave the name out`},
-		{empty, sequent.Reference{Number: sequent.To(1)}, `there is no thought 1 on the main line of "empty", whose numbers are none yet`},
-		{s, sequent.Reference{Seq: 8}, `there is no thought @8: the log of "s" has 7 thoughts`},
-		{empty, sequent.Reference{Seq: 1}, `there is no thought @1: the log of "empty" has 0 thoughts`},
-		{s, sequent.Reference{Session: "t", Seq: 1}, `t@1 is a thought of another session than s`},
-		{s, sequent.Reference{Session: "s"}, `the reference names no thought: add its number, as in s#1`},
+		{s, reference.Reference{Number: sequent.To(4)}, `there is no thought 4 on the main line of "s", whose numbers are 1-3, 5: name one of these`},
+		{s, reference.Reference{Number: sequent.To(6)}, `there is no thought 6 on the main line of "s", whose numbers are 1-3, 5: name one of these, or s#pool#6, s#slots#6`},
+		{s, reference.Reference{Branch: "pool", Number: sequent.To(7)}, `there is no thought 7 on the branch "pool" of "s", whose numbers are 6: name one of these, or s#slots#7`},
+		{s, reference.Reference{Branch: "poll", Number: sequent.To(6)}, `the session "s" has no branch "poll": its branches are pool, slots`},
+		{empty, reference.Reference{Branch: "poll", Number: sequent.To(6)}, `the session "empty" has no branch "poll": it has no branches; leave the name out`},
+		{empty, reference.Reference{Number: sequent.To(1)}, `there is no thought 1 on the main line of "empty", whose numbers are none yet`},
+		{s, reference.Reference{Seq: 8}, `there is no thought @8: the log of "s" has 7 thoughts`},
+		{empty, reference.Reference{Seq: 1}, `there is no thought @1: the log of "empty" has 0 thoughts`},
+		{s, reference.Reference{Session: "t", Seq: 1}, `t@1 is a thought of another session than s`},
+		{s, reference.Reference{Session: "s"}, `the reference names no thought: add its number, as in s#1`},
 	}
 	for _, tt := range tests {
-		if _, err := tt.s.Resolve(tt.ref); err == nil || err.Error() != tt.want {
+		if _, err := tt.ref.Resolve(tt.s); err == nil || err.Error() != tt.want {
 			t.Errorf("%q:\n got %v\nwant %s", tt.ref, err, tt.want)
 		}
 	}
 	// An earlier snapshot does not know later thoughts.
-	if _, err := s.Upto(4).Resolve(sequent.Reference{Branch: "pool", Number: sequent.To(6)}); sequent.CodeOf(err) != sequent.CodeThoughtNotFound {
+	if _, err := (reference.Reference{Branch: "pool", Number: sequent.To(6)}).Resolve(s.Upto(4)); sequent.CodeOf(err) != sequent.CodeThoughtNotFound {
 		t.Errorf("a thought after the snapshot: %v", err)
-	}
-}
-
-func TestRanges(t *testing.T) {
-	numbers := []int{7, 1, 2, 4, 3, 3}
-	if got := sequent.Ranges(numbers); got != "1-4, 7" || !slices.Equal(numbers, []int{7, 1, 2, 4, 3, 3}) {
-		t.Errorf("got %q, the argument is %v", got, numbers)
-	}
-	var odd []int
-	for i := range 40 {
-		odd = append(odd, 2*i+1)
-	}
-	if got := sequent.Ranges(odd); got != "1, …, 59, 61, 63, 65, 67, 69, 71, 73, 75, 77, 79" {
-		t.Errorf("got %q", got)
 	}
 }
 
@@ -198,13 +184,13 @@ func FuzzReference(f *testing.F) {
 	}
 	s := begin(f, sequent.New(sequent.Config{}), "a", "1", "b 2")
 	f.Fuzz(func(t *testing.T, text string) {
-		for r := range sequent.References(text) {
+		for r := range reference.Readings(text) {
 			if r.String() != text {
 				t.Fatalf("%q is read as %q", text, r)
 			}
 		}
-		if r, err := s.ParseReference(text); err == nil {
-			if _, err := s.Resolve(r); err != nil && sequent.CodeOf(err) != sequent.CodeThoughtNotFound {
+		if r, err := reference.Parse(s, text); err == nil {
+			if _, err := r.Resolve(s); err != nil && sequent.CodeOf(err) != sequent.CodeThoughtNotFound {
 				t.Fatalf("%q: %v", text, err)
 			}
 		}
