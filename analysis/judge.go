@@ -4,8 +4,8 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/sequent-dev/sequent/reference"
 	"github.com/sequent-dev/sequent/internal/lazyregexp"
+	"github.com/sequent-dev/sequent/reference"
 	"github.com/sequent-dev/sequent/textsearch"
 )
 

@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/sequent-dev/sequent"
-	"github.com/sequent-dev/sequent/reference"
 	"github.com/sequent-dev/sequent/brief"
 	"github.com/sequent-dev/sequent/internal/findings"
+	"github.com/sequent-dev/sequent/reference"
 	"github.com/sequent-dev/sequent/textsearch"
 )
 

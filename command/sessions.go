@@ -10,11 +10,11 @@ import (
 	"time"
 
 	"github.com/sequent-dev/sequent"
-	"github.com/sequent-dev/sequent/reference"
 	"github.com/sequent-dev/sequent/agent/plan"
 	"github.com/sequent-dev/sequent/internal/draw"
 	"github.com/sequent-dev/sequent/internal/lazyregexp"
 	"github.com/sequent-dev/sequent/internal/printable"
+	"github.com/sequent-dev/sequent/reference"
 )
 
 // A jsonThought is a thought in JSON output.

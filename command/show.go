@@ -9,12 +9,12 @@ import (
 	"slices"
 
 	"github.com/sequent-dev/sequent"
-	"github.com/sequent-dev/sequent/reference"
 	"github.com/sequent-dev/sequent/agent/plan"
 	"github.com/sequent-dev/sequent/archive"
 	"github.com/sequent-dev/sequent/brief"
 	"github.com/sequent-dev/sequent/internal/draw"
 	"github.com/sequent-dev/sequent/internal/printable"
+	"github.com/sequent-dev/sequent/reference"
 )
 
 // The views of sequent show.

@@ -4,8 +4,8 @@ import (
 	"strings"
 
 	"github.com/sequent-dev/sequent"
-	"github.com/sequent-dev/sequent/reference"
 	"github.com/sequent-dev/sequent/internal/printable"
+	"github.com/sequent-dev/sequent/reference"
 )
 
 // indentation is that of texts below the names of their thoughts.
