@@ -11,7 +11,7 @@ import (
 // A Config configures an [Engine]. The zero Config is useful: it keeps
 // sessions in memory.
 type Config struct {
-	Store  Store            // nil means a new MemoryStore
+	Store  Store            // nil means NewMemoryStore()
 	Now    func() time.Time // nil means time.Now
 	Limits Limits           // zero fields mean the defaults
 	// TTL is how long a session is kept after its last change; 0 means no

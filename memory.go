@@ -8,9 +8,8 @@ import (
 	"time"
 )
 
-// A MemoryStore is a [Store] that forgets everything when the program ends.
-// The zero MemoryStore is empty and ready for use.
-type MemoryStore struct {
+// A memoryStore is what [NewMemoryStore] returns.
+type memoryStore struct {
 	mu       sync.RWMutex // guards what follows, but for feed
 	sessions map[Key]*memSession
 	values   map[string]memValue
@@ -28,11 +27,11 @@ type memValue struct {
 	expires time.Time
 }
 
-// NewMemoryStore returns an empty store.
-func NewMemoryStore() *MemoryStore { return new(MemoryStore) }
+// NewMemoryStore returns an empty store, which forgets everything when the program ends. It can do what any
+// store can: [Searcher] and [Sweeper] by reading everything.
+func NewMemoryStore() Store { return new(memoryStore) }
 
-// Load implements [Store].
-func (m *MemoryStore) Load(ctx context.Context, k Key, have Position) (Header, []Entry, error) {
+func (m *memoryStore) Load(ctx context.Context, k Key, have Position) (Header, []Entry, error) {
 	if err := ctx.Err(); err != nil {
 		return Header{}, nil, canceled(err)
 	}
@@ -56,8 +55,7 @@ func (s *memSession) beyond(have Position) []Entry {
 	return s.log
 }
 
-// Commit implements [Store].
-func (m *MemoryStore) Commit(ctx context.Context, batch []*Write) error {
+func (m *memoryStore) Commit(ctx context.Context, batch []*Write) error {
 	if err := ctx.Err(); err != nil {
 		return canceled(err)
 	}
@@ -70,7 +68,7 @@ func (m *MemoryStore) Commit(ctx context.Context, batch []*Write) error {
 }
 
 // commit applies one write. The caller holds mu.
-func (m *MemoryStore) commit(w *Write) {
+func (m *memoryStore) commit(w *Write) {
 	k := w.Header.Key
 	s := m.sessions[k]
 	if s == nil {
@@ -88,8 +86,7 @@ func (m *MemoryStore) commit(w *Write) {
 	m.feed.Touched(k.Topic())
 }
 
-// Delete implements [Store].
-func (m *MemoryStore) Delete(ctx context.Context, k Key, epoch int64) error {
+func (m *memoryStore) Delete(ctx context.Context, k Key, epoch int64) error {
 	if err := ctx.Err(); err != nil {
 		return canceled(err)
 	}
@@ -106,8 +103,7 @@ func (m *MemoryStore) Delete(ctx context.Context, k Key, epoch int64) error {
 	return nil
 }
 
-// List implements [Store]. It reads all headers.
-func (m *MemoryStore) List(ctx context.Context, q Query) (Page, error) {
+func (m *memoryStore) List(ctx context.Context, q Query) (Page, error) {
 	if err := ctx.Err(); err != nil {
 		return Page{}, canceled(err)
 	}
@@ -122,16 +118,14 @@ func (m *MemoryStore) List(ctx context.Context, q Query) (Page, error) {
 	})
 }
 
-// Watch implements [Watcher].
-func (m *MemoryStore) Watch(ctx context.Context) (*Watch, error) {
+func (m *memoryStore) Watch(ctx context.Context) (*Watch, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, canceled(err)
 	}
 	return m.feed.Watch(), nil
 }
 
-// PutValue implements [Values].
-func (m *MemoryStore) PutValue(_ context.Context, name string, value []byte, expires time.Time) error {
+func (m *memoryStore) PutValue(_ context.Context, name string, value []byte, expires time.Time) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	maps.DeleteFunc(m.values, func(_ string, v memValue) bool { return !v.expires.After(time.Now()) })
@@ -142,8 +136,7 @@ func (m *MemoryStore) PutValue(_ context.Context, name string, value []byte, exp
 	return nil
 }
 
-// ValuesOf implements [Values].
-func (m *MemoryStore) ValuesOf(_ context.Context, prefix string) (map[string][]byte, error) {
+func (m *memoryStore) ValuesOf(_ context.Context, prefix string) (map[string][]byte, error) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	found := make(map[string][]byte)
@@ -155,8 +148,7 @@ func (m *MemoryStore) ValuesOf(_ context.Context, prefix string) (map[string][]b
 	return found, nil
 }
 
-// TakeValue implements [Values].
-func (m *MemoryStore) TakeValue(_ context.Context, name string) ([]byte, error) {
+func (m *memoryStore) TakeValue(_ context.Context, name string) ([]byte, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	v := m.values[name]
@@ -164,8 +156,7 @@ func (m *MemoryStore) TakeValue(_ context.Context, name string) ([]byte, error) 
 	return v.value, nil
 }
 
-// Close implements [Store]. It does nothing.
-func (m *MemoryStore) Close() error { return nil }
+func (m *memoryStore) Close() error { return nil }
 
 // NotFound returns the error of a store for a session that does not exist. It matches
 // [ErrNotFound].

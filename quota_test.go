@@ -109,7 +109,7 @@ func TestQuotaOfConcurrentCallers(t *testing.T) {
 }
 
 // A slowStore has a session that another process has locked for a while.
-type slowStore struct{ *sequent.MemoryStore }
+type slowStore struct{ sequent.Store }
 
 func (s slowStore) Commit(ctx context.Context, batch []*sequent.Write) error {
 	if w := batch[0]; w.Header.ID == "slow" {
@@ -119,7 +119,7 @@ func (s slowStore) Commit(ctx context.Context, batch []*sequent.Write) error {
 		}
 		time.Sleep(time.Minute)
 	}
-	return s.MemoryStore.Commit(ctx, batch)
+	return s.Store.Commit(ctx, batch)
 }
 
 // What is under way when the usage is read counts, too.

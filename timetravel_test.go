@@ -14,9 +14,9 @@ import (
 
 // A restorable store can be set back to a copy of itself, as an administrator does with
 // a backup. The processes that use it are not told.
-type restorable struct{ *sequent.MemoryStore }
+type restorable struct{ sequent.Store }
 
-func (r *restorable) backup(t *testing.T) *sequent.MemoryStore {
+func (r *restorable) backup(t *testing.T) sequent.Store {
 	t.Helper()
 	copied := sequent.NewMemoryStore()
 	page, err := r.List(t.Context(), sequent.Query{AllOwners: true})
@@ -84,7 +84,7 @@ func TestTimeTravel(t *testing.T) {
 					t.Fatal(err)
 				}
 				texts(b) // it caches what will be lost
-				store.MemoryStore = backup
+				store.Store = backup
 				other := sequent.New(sequent.Config{Store: store})
 				for i := range again {
 					text := fmt.Sprint("other ", i)
@@ -142,14 +142,14 @@ func TestTimeTravel(t *testing.T) {
 
 // A forked store commits, and then says that it has not.
 type forked struct {
-	*sequent.MemoryStore
+	sequent.Store
 	broken bool
 }
 
 var errLine = errors.New("the line went dead")
 
 func (f *forked) Commit(ctx context.Context, batch []*sequent.Write) error {
-	err := f.MemoryStore.Commit(ctx, batch)
+	err := f.Store.Commit(ctx, batch)
 	if f.broken {
 		return errLine
 	}
@@ -161,7 +161,7 @@ func (f *forked) Commit(ctx context.Context, batch []*sequent.Write) error {
 func TestWhatIsStoredStays(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
-	store := &forked{MemoryStore: sequent.NewMemoryStore()}
+	store := &forked{Store: sequent.NewMemoryStore()}
 	e := sequent.New(sequent.Config{Store: store})
 	var want []string
 	texts := func(thoughts []sequent.Thought) (out []string) {

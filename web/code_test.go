@@ -57,7 +57,8 @@ func TestLoginCode(t *testing.T) {
 		return status, header.Get("Set-Cookie")
 	}
 	first := code()
-	kept, err := store.ValuesOf(t.Context(), "")
+	values, _ := sequent.As[sequent.Values](store)
+	kept, err := values.ValuesOf(t.Context(), "")
 	if err != nil || len(kept) != 1 {
 		t.Fatalf("%d values are kept, %v", len(kept), err)
 	}

@@ -98,10 +98,12 @@ func TestWithoutValues(t *testing.T) {
 }
 
 // forgedStore has another text of the second thought than was recorded.
-type forgedStore struct{ *sequent.MemoryStore }
+type forgedStore struct{ sequent.Store }
+
+func (s forgedStore) Unwrap() sequent.Store { return s.Store }
 
 func (s forgedStore) Load(ctx context.Context, k sequent.Key, have sequent.Position) (sequent.Header, []sequent.Entry, error) {
-	h, entries, err := s.MemoryStore.Load(ctx, k, have)
+	h, entries, err := s.Store.Load(ctx, k, have)
 	entries = slices.Clone(entries)
 	for i := range entries {
 		if entries[i].Thought.Seq == 2 {
@@ -115,7 +117,7 @@ func (s forgedStore) Load(ctx context.Context, k sequent.Key, have sequent.Posit
 func TestFault(t *testing.T) {
 	t.Parallel()
 	store := forgedStore{sequent.NewMemoryStore()}
-	think(t, sequent.New(sequent.Config{Store: store.MemoryStore}), "plan", "One.", "Two.", "Three.")
+	think(t, sequent.New(sequent.Config{Store: store.Store}), "plan", "One.", "Two.", "Three.")
 	e := sequent.New(sequent.Config{Store: store})
 	url := serve(t, web.Config{Engine: e, Store: store})
 	link, _, cookie := made(t, url, "", `{"id":"plan"}`)

@@ -13,18 +13,18 @@ import (
 
 // A faultyStore does not find the thoughts of one session, and has another text of a thought of another one.
 type faultyStore struct {
-	*sequent.MemoryStore
+	sequent.Store
 	hidden, forged sequent.ID
 }
 
 func (s faultyStore) Search(ctx context.Context, q sequent.SearchQuery) (sequent.Hits, error) {
-	hits, err := sequent.SearchStore(ctx, s.MemoryStore, q)
+	hits, err := sequent.SearchStore(ctx, s.Store, q)
 	hits.Hits = slices.DeleteFunc(hits.Hits, func(h sequent.Hit) bool { return h.Key.ID == s.hidden })
 	return hits, err
 }
 
 func (s faultyStore) Load(ctx context.Context, k sequent.Key, have sequent.Position) (sequent.Header, []sequent.Entry, error) {
-	h, entries, err := s.MemoryStore.Load(ctx, k, have)
+	h, entries, err := s.Store.Load(ctx, k, have)
 	if k.ID == s.forged && len(entries) > 1 {
 		entries = slices.Clone(entries)
 		entries[1].Thought.Text += "!"
