@@ -233,7 +233,7 @@ func (e *Engine) narrow(owner *string, all *bool, now *time.Time) {
 // Sweep deletes the sessions that q selects, in batches that leave room for writers between
 // them, including sessions that begin while it runs. It returns how many it deleted. Only the
 // engine of the local user may delete those of others.
-func (e *Engine) Sweep(ctx context.Context, q SweepQuery) (int, error) {
+func (e *Engine) Sweep(ctx context.Context, q Query) (int, error) {
 	c := e.open()
 	q.Owner, q.AllOwners = e.owner, q.AllOwners && e.owner == ""
 	defer c.meter.freed("", true)
@@ -252,7 +252,7 @@ func (e *Engine) Sweep(ctx context.Context, q SweepQuery) (int, error) {
 // Usage returns what the store holds for each owner that has sessions, sorted by owner. Only
 // the engine of the local user sees other owners.
 func (e *Engine) Usage(ctx context.Context) ([]Usage, error) {
-	return UsageOf(ctx, e.open().store, UsageQuery{Owner: e.owner, AllOwners: e.owner == ""})
+	return UsageOf(ctx, e.open().store, Query{Owner: e.owner, AllOwners: e.owner == ""})
 }
 
 // Watch returns a watch of no sessions, of which [Watch.Add] adds some. It is told of

@@ -157,7 +157,7 @@ func TestExpiry(t *testing.T) {
 	}
 	ensure(t, e, "t", plain(1))
 	now = now.Add(2 * time.Hour)
-	if n, err := e.Sweep(t.Context(), sequent.SweepQuery{AllOwners: true, Expired: e.Now()}); n != 2 || err != nil {
+	if n, err := e.Sweep(t.Context(), sequent.Query{AllOwners: true, Expired: e.Now()}); n != 2 || err != nil {
 		t.Errorf("Sweep = %d, %v, want 2", n, err)
 	}
 }
@@ -296,7 +296,7 @@ func (r raced) Delete(ctx context.Context, k sequent.Key, epoch int64) error {
 func TestSweepOfDeletedSessions(t *testing.T) {
 	e := sequent.New(sequent.Config{Store: raced{sequent.NewMemoryStore()}})
 	ensure(t, e, "s", plain(1))
-	if n, err := e.Sweep(t.Context(), sequent.SweepQuery{}); n != 0 || err != nil {
+	if n, err := e.Sweep(t.Context(), sequent.Query{}); n != 0 || err != nil {
 		t.Errorf("Sweep = %d, %v, want 0", n, err)
 	}
 }

@@ -322,7 +322,7 @@ func (m *meter) refresh(ctx context.Context, owner string, age time.Duration) (b
 	}
 	stored := u.own.minus(u.pending) // the store may have more of own before it is read: that counts twice
 	m.mu.Unlock()
-	all, err := UsageOf(ctx, m.store, UsageQuery{Owner: owner})
+	all, err := UsageOf(ctx, m.store, Query{Owner: owner})
 	m.mu.Lock()
 	if err != nil {
 		return false, err

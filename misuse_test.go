@@ -99,7 +99,7 @@ func TestZeroEngine(t *testing.T) {
 		add(e.Session(ctx, "s"))
 		add(e.Sessions(ctx, sequent.Query{}))
 		add(e.Search(ctx, sequent.SearchQuery{Text: "x"}))
-		add(e.Sweep(ctx, sequent.SweepQuery{}))
+		add(e.Sweep(ctx, sequent.Query{}))
 		add(e.Restore(ctx, sequent.Header{Key: sequent.Key{ID: "s"}, State: sequent.Active}, nil))
 		add(nil, e.Delete(ctx, "s"))
 		add(e.Usage(ctx))

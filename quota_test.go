@@ -77,7 +77,7 @@ func TestQuotaSessions(t *testing.T) {
 		t.Errorf("the refusal is %v", err)
 	}
 	ensure(t, e, "0", plain(2))
-	if n, err := e.Sweep(t.Context(), sequent.SweepQuery{}); err != nil || n != 2 {
+	if n, err := e.Sweep(t.Context(), sequent.Query{}); err != nil || n != 2 {
 		t.Fatalf("Sweep: %d, %v", n, err)
 	}
 	ensure(t, e, "third", plain(1))
@@ -147,7 +147,7 @@ func TestCacheForgetsDeletedSessions(t *testing.T) {
 	for name, deleteAll := range map[string]func(e *sequent.Engine) (int, error){
 		"Sweep of the expired": func(e *sequent.Engine) (int, error) {
 			now = now.Add(2 * time.Hour)
-			return e.Sweep(t.Context(), sequent.SweepQuery{AllOwners: true, Expired: now})
+			return e.Sweep(t.Context(), sequent.Query{AllOwners: true, Expired: now})
 		},
 		"Delete": func(e *sequent.Engine) (int, error) {
 			for i := range n {
@@ -184,7 +184,7 @@ func TestCacheKeepsOtherSessions(t *testing.T) {
 	for _, owner := range []string{"", "a"} {
 		ensure(t, e.Owned(owner), "s", plain(1))
 	}
-	if n, err := e.Owned("a").Sweep(t.Context(), sequent.SweepQuery{AllOwners: true}); err != nil || n != 1 {
+	if n, err := e.Owned("a").Sweep(t.Context(), sequent.Query{AllOwners: true}); err != nil || n != 1 {
 		t.Fatalf("%d deleted, %v", n, err)
 	}
 	if n := e.Stats().CacheSessions; n != 1 {

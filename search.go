@@ -252,16 +252,13 @@ func headers(ctx context.Context, s Store, q Query) iter.Seq2[Header, error] {
 }
 
 // SweepStore does what [Sweeper] says with any store.
-func SweepStore(ctx context.Context, s Store, q SweepQuery, limit int) (n int, err error) {
+func SweepStore(ctx context.Context, s Store, q Query, limit int) (n int, err error) {
 	if sweeper, ok := As[Sweeper](s); ok {
 		return sweeper.Sweep(ctx, q, limit)
 	}
-	for h, err := range headers(ctx, s, Query{Owner: q.Owner, AllOwners: q.AllOwners}) {
+	for h, err := range headers(ctx, s, q) {
 		if err != nil || n == limit {
 			return n, err
-		}
-		if !q.selects(&h) {
-			continue
 		}
 		now, _, err := s.Load(ctx, h.Key, h.Position())
 		if err == nil && q.selects(&now) {
@@ -277,12 +274,12 @@ func SweepStore(ctx context.Context, s Store, q SweepQuery, limit int) (n int, e
 }
 
 // UsageOf does what [UsageStore] says with any store.
-func UsageOf(ctx context.Context, s Store, q UsageQuery) ([]Usage, error) {
+func UsageOf(ctx context.Context, s Store, q Query) ([]Usage, error) {
 	if counts, ok := As[UsageStore](s); ok {
 		return counts.Usage(ctx, q)
 	}
 	owners := make(map[string]Usage)
-	for h, err := range headers(ctx, s, Query{Owner: q.Owner, AllOwners: q.AllOwners}) {
+	for h, err := range headers(ctx, s, q) {
 		if err != nil {
 			return nil, err
 		}

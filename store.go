@@ -136,14 +136,13 @@ type Sweeper interface {
 	// Sweep deletes at most limit of the sessions that q selects and returns how many it
 	// deleted. It leaves room for writers. A session that has been changed meanwhile, so
 	// that q no longer selects it, is kept.
-	Sweep(ctx context.Context, q SweepQuery, limit int) (int, error)
+	Sweep(ctx context.Context, q Query, limit int) (int, error)
 }
 
 // A UsageStore is a [Store] that counts what owners have.
 type UsageStore interface {
-	// Usage returns what is stored for the owners that q selects and that have sessions,
-	// sorted by owner.
-	Usage(ctx context.Context, q UsageQuery) ([]Usage, error)
+	// Usage returns what each owner has of the sessions that q selects, sorted by owner.
+	Usage(ctx context.Context, q Query) ([]Usage, error)
 }
 
 // An OwnerStore is a [Store] that can give the sessions of an owner to another one.
@@ -203,30 +202,8 @@ type Usage struct {
 	Updated  time.Time `json:"updated,omitzero"` // the latest [Header.Updated]
 }
 
-// A UsageQuery selects the owners of a usage.
-type UsageQuery struct {
-	Owner     string
-	AllOwners bool // ignore Owner
-}
-
-// A SweepQuery selects the sessions to delete: those that meet all conditions.
-// The zero SweepQuery selects all sessions of the local user.
-type SweepQuery struct {
-	Owner     string
-	AllOwners bool      // ignore Owner
-	Expired   time.Time // only those that had expired by this time; zero means all
-	Before    time.Time // only those that were last updated before this time; zero means all
-}
-
-// selects reports whether q selects a session.
-func (q *SweepQuery) selects(h *Header) bool {
-	return (q.AllOwners || h.Owner == q.Owner) &&
-		(q.Expired.IsZero() || h.Expired(q.Expired)) &&
-		(q.Before.IsZero() || h.Updated.Before(q.Before))
-}
-
-// A Query selects sessions to list. The zero Query lists all sessions of the
-// local user, most recently updated first.
+// A Query selects the sessions that meet all conditions, to list, count or delete them. The zero Query selects
+// all sessions of the local user. A listing has the most recently updated one first.
 type Query struct {
 	Owner     string
 	AllOwners bool      // ignore Owner
@@ -234,8 +211,10 @@ type Query struct {
 	Project   string    // only sessions of this project and those without one; empty means all
 	Elsewhere string    // only sessions of other projects than this one; empty means all
 	Since     time.Time // only sessions updated at or after this time; zero means all
+	Before    time.Time // only sessions updated before this time; zero means all
 	Begun     time.Time // only sessions created at or after this time; zero means all
 	Request   Request   // only sessions whose first thought has this request; no Key means all
+	Expired   time.Time // only sessions that had expired by this time; zero means all
 	ByCreated bool      // newest by creation first, instead of by last update
 	Limit     int       // maximum number of sessions on the page; see PageSize
 	Cursor    string    // from Page.Next
@@ -259,9 +238,9 @@ func (q *Query) selects(h *Header) bool {
 	return (q.AllOwners || h.Owner == q.Owner) &&
 		(q.Scope == "" || h.Scope == q.Scope) &&
 		h.Origin.inProject(q.Project) && (q.Elsewhere == "" || !h.Origin.inProject(q.Elsewhere)) &&
-		!h.Updated.Before(q.Since) && !h.Created.Before(q.Begun) &&
+		!h.Updated.Before(q.Since) && !h.Created.Before(q.Begun) && (q.Before.IsZero() || h.Updated.Before(q.Before)) &&
 		(q.Request.Key == "" || h.Request == q.Request) &&
-		(q.Now.IsZero() || !h.Expired(q.Now))
+		(q.Now.IsZero() || !h.Expired(q.Now)) && (q.Expired.IsZero() || h.Expired(q.Expired))
 }
 
 // place returns where a session is in a listing: its time in microseconds, and a hash that

@@ -243,7 +243,7 @@ func (s *remoteStore) Search(ctx context.Context, q sequent.SearchQuery) (hits s
 }
 
 // Usage implements [sequent.UsageStore].
-func (s *remoteStore) Usage(ctx context.Context, q sequent.UsageQuery) (all []sequent.Usage, err error) {
+func (s *remoteStore) Usage(ctx context.Context, q sequent.Query) (all []sequent.Usage, err error) {
 	err = s.ask(ctx, "usage", q, &all)
 	return all, err
 }

@@ -145,7 +145,7 @@ func (p *program) deleteAll(ctx context.Context, d *deletion) error {
 		}
 	}
 	var err error
-	d.Sessions, err = p.engine.Sweep(ctx, sequent.SweepQuery{})
+	d.Sessions, err = p.engine.Sweep(ctx, sequent.Query{})
 	return err
 }
 

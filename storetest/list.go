@@ -91,6 +91,8 @@ var listTests = []test{
 			{sequent.Query{Since: at(30).Add(time.Microsecond)}, "s3 s0 s1"},
 			{sequent.Query{Since: at(30), ByCreated: true}, "s3 s2 s1 s0"},
 			{sequent.Query{Since: at(71)}, ""},
+			{sequent.Query{Before: at(30)}, "s4 s5"},
+			{sequent.Query{Expired: at(100), Begun: at(0)}, "s3"},
 			{sequent.Query{Now: at(99)}, "s3 s0 s1 s2 s4 s5"},
 			{sequent.Query{Now: at(100)}, "s0 s1 s2 s4 s5"},
 			{sequent.Query{Now: at(200)}, "s0 s1 s2 s5"},

@@ -10,8 +10,8 @@ import (
 	"github.com/sequent-dev/sequent"
 )
 
-func expired(now time.Time) sequent.SweepQuery {
-	return sequent.SweepQuery{AllOwners: true, Expired: now}
+func expired(now time.Time) sequent.Query {
+	return sequent.Query{AllOwners: true, Expired: now}
 }
 
 var sweepTests = []test{
@@ -77,16 +77,16 @@ var sweepTests = []test{
 		w.Header.Updated = start.Add(5 * time.Hour)
 		put(t, s, w)
 		for _, step := range []struct {
-			q          sequent.SweepQuery
+			q          sequent.Query
 			want, left int
 		}{
-			{sequent.SweepQuery{AllOwners: true, Before: start}, 0, 7},
-			{sequent.SweepQuery{AllOwners: true, Before: start.Add(time.Hour), Expired: start}, 0, 7}, // no session meets both conditions
-			{sequent.SweepQuery{AllOwners: true, Before: start.Add(time.Nanosecond)}, 1, 6},
-			{sequent.SweepQuery{AllOwners: true, Before: start.Add(time.Hour)}, 0, 6},
-			{sequent.SweepQuery{Owner: "0", Before: start.Add(3 * time.Hour)}, 1, 5},
-			{sequent.SweepQuery{AllOwners: true, Before: start.Add(5 * time.Hour)}, 3, 2},
-			{sequent.SweepQuery{AllOwners: true, Before: start.Add(99 * time.Hour)}, 2, 0},
+			{sequent.Query{AllOwners: true, Before: start}, 0, 7},
+			{sequent.Query{AllOwners: true, Before: start.Add(time.Hour), Expired: start}, 0, 7}, // no session meets both conditions
+			{sequent.Query{AllOwners: true, Before: start.Add(time.Nanosecond)}, 1, 6},
+			{sequent.Query{AllOwners: true, Before: start.Add(time.Hour)}, 0, 6},
+			{sequent.Query{Owner: "0", Before: start.Add(3 * time.Hour)}, 1, 5},
+			{sequent.Query{AllOwners: true, Before: start.Add(5 * time.Hour)}, 3, 2},
+			{sequent.Query{AllOwners: true, Before: start.Add(99 * time.Hour)}, 2, 0},
 		} {
 			got, err := sequent.SweepStore(t.Context(), s, step.q, 10)
 			if err != nil || got != step.want {
@@ -107,7 +107,7 @@ var sweepTests = []test{
 			put(t, s, w)
 		}
 		for _, step := range []struct{ limit, want int }{{2, 2}, {2, 1}, {2, 0}} {
-			if got, err := sequent.SweepStore(t.Context(), s, sequent.SweepQuery{Owner: "al"}, step.limit); err != nil || got != step.want {
+			if got, err := sequent.SweepStore(t.Context(), s, sequent.Query{Owner: "al"}, step.limit); err != nil || got != step.want {
 				t.Errorf("Sweep = %d, error %v; want %d", got, err, step.want)
 			}
 		}
@@ -160,7 +160,7 @@ var sweepTests = []test{
 			sweeping.Go(func() {
 				for {
 					last := written.Load()
-					n, err := sequent.SweepStore(t.Context(), s, sequent.SweepQuery{AllOwners: true, Before: since}, 10)
+					n, err := sequent.SweepStore(t.Context(), s, sequent.Query{AllOwners: true, Before: since}, 10)
 					if deleted.Add(int64(n)); err != nil {
 						t.Errorf("Sweep: %v", err)
 						return

@@ -8,7 +8,7 @@ import (
 )
 
 // usage returns what s stores for the selected owners.
-func usage(t *testing.T, s sequent.Store, q sequent.UsageQuery) []sequent.Usage {
+func usage(t *testing.T, s sequent.Store, q sequent.Query) []sequent.Usage {
 	t.Helper()
 	all, err := sequent.UsageOf(t.Context(), s, q)
 	if err != nil {
@@ -26,11 +26,11 @@ func sized(w *sequent.Write, n int64) *sequent.Write {
 var usageTests = []test{
 	{"of each owner", func(t *testing.T, h Harness) {
 		s := h.open(t)
-		everyone := sequent.UsageQuery{AllOwners: true}
+		everyone := sequent.Query{AllOwners: true}
 		if all := usage(t, s, everyone); len(all) != 0 {
 			t.Errorf("Usage of an empty store is %+v", all)
 		}
-		if all := usage(t, s, sequent.UsageQuery{Owner: "ann"}); len(all) != 0 {
+		if all := usage(t, s, sequent.Query{Owner: "ann"}); len(all) != 0 {
 			t.Errorf("Usage of an owner without sessions is %+v", all)
 		}
 		ann, bob := sequent.Key{Owner: "ann", ID: "a"}, sequent.Key{Owner: "bob", ID: "a"}
@@ -54,7 +54,7 @@ var usageTests = []test{
 			t.Errorf("Usage of all owners is %+v, want %+v", all, want)
 		}
 		for _, u := range want {
-			if one := usage(t, s, sequent.UsageQuery{Owner: u.Owner}); !slices.Equal(one, []sequent.Usage{u}) {
+			if one := usage(t, s, sequent.Query{Owner: u.Owner}); !slices.Equal(one, []sequent.Usage{u}) {
 				t.Errorf("Usage of %q is %+v, want %+v", u.Owner, one, u)
 			}
 		}

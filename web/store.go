@@ -49,7 +49,7 @@ func (x *exchange) storeSearch(q sequent.SearchQuery) error {
 	})
 }
 
-func (x *exchange) storeUsage(q sequent.UsageQuery) error {
+func (x *exchange) storeUsage(q sequent.Query) error {
 	return x.fromStore(q.Owner, q.AllOwners, func(ctx context.Context, e *sequent.Engine) (any, error) {
 		all, err := e.Usage(ctx)
 		if !q.AllOwners { // the engine of the local user returns all

@@ -163,6 +163,6 @@ func (t *Tool) sweep(ctx context.Context) {
 	}
 	now, last := t.engine.Now(), t.swept.Load()
 	if now.UnixNano()-last >= int64(t.recorder.TTL) && t.swept.CompareAndSwap(last, now.UnixNano()) {
-		_, _ = t.engine.Sweep(ctx, sequent.SweepQuery{AllOwners: true, Expired: now})
+		_, _ = t.engine.Sweep(ctx, sequent.Query{AllOwners: true, Expired: now})
 	}
 }

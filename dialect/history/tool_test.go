@@ -199,7 +199,7 @@ func TestTTL(t *testing.T) {
 				if got := ids(t, tl); len(got) != 0 {
 					t.Errorf("it is listed: %v", got)
 				}
-				if n, err := e.Sweep(t.Context(), sequent.SweepQuery{AllOwners: true, Expired: e.Now()}); n != 1 || err != nil {
+				if n, err := e.Sweep(t.Context(), sequent.Query{AllOwners: true, Expired: e.Now()}); n != 1 || err != nil {
 					t.Errorf("the sweep removes %d, %v", n, err)
 				}
 				if out := think(t, tl, id, 9, "c"); out.SessionID == id || texts(out) != "c" {

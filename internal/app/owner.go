@@ -32,7 +32,7 @@ func (a *App) RenameOwner(ctx context.Context, from, to string, dryRun bool) (do
 		return done, err
 	}
 	if dryRun {
-		usage, err := sequent.UsageOf(ctx, a.store, sequent.UsageQuery{Owner: from})
+		usage, err := sequent.UsageOf(ctx, a.store, sequent.Query{Owner: from})
 		for _, u := range usage {
 			done.Sessions += u.Sessions
 		}

@@ -63,10 +63,10 @@ func (a *App) sweep(ctx context.Context) (int, error) {
 			"check the clock; deletion resumes after the next change", "now", now, "last change", newest.Headers[0].Updated)
 		return 0, nil
 	}
-	n, err := a.Engine.Sweep(ctx, sequent.SweepQuery{AllOwners: true, Expired: now})
+	n, err := a.Engine.Sweep(ctx, sequent.Query{AllOwners: true, Expired: now})
 	if err == nil && a.config.Retain > 0 {
 		var old int
-		old, err = a.Engine.Sweep(ctx, sequent.SweepQuery{AllOwners: true, Before: now.Add(-a.config.Retain)})
+		old, err = a.Engine.Sweep(ctx, sequent.Query{AllOwners: true, Before: now.Add(-a.config.Retain)})
 		n += old
 	}
 	if err == nil {

@@ -39,7 +39,7 @@ func TestKillSweep(t *testing.T) {
 	deleted := 0
 	go func() {
 		for {
-			n, err := e.Sweep(t.Context(), sequent.SweepQuery{Before: time.Now().Add(time.Hour)})
+			n, err := e.Sweep(t.Context(), sequent.Query{Before: time.Now().Add(time.Hour)})
 			if deleted += n; err == nil || !sequent.IsUncertain(err) && sequent.CodeOf(err) != sequent.CodeUnavailable {
 				done <- err
 				return

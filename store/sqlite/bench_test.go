@@ -85,7 +85,7 @@ func BenchmarkBig(b *testing.B) {
 		})
 	}
 	measure("counts", func(ctx context.Context) error {
-		_, err := s.Usage(ctx, sequent.UsageQuery{})
+		_, err := s.Usage(ctx, sequent.Query{})
 		return err
 	})
 	for _, text := range []string{

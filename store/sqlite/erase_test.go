@@ -94,7 +94,7 @@ func TestDeletedTextIsGone(t *testing.T) {
 			return nil
 		},
 		"sweep": func(ctx context.Context, e *sequent.Engine) error {
-			_, err := e.Sweep(ctx, sequent.SweepQuery{AllOwners: true, Before: time.Now().Add(time.Hour)})
+			_, err := e.Sweep(ctx, sequent.Query{AllOwners: true, Before: time.Now().Add(time.Hour)})
 			return err
 		},
 	} {
@@ -145,7 +145,7 @@ func TestEraseReportsReaders(t *testing.T) {
 	if err := tx.QueryRowContext(t.Context(), "SELECT count(*) FROM tool_log").Scan(&n); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := sequent.New(sequent.Config{Store: s}).Sweep(t.Context(), sequent.SweepQuery{}); err != nil {
+	if _, err := sequent.New(sequent.Config{Store: s}).Sweep(t.Context(), sequent.Query{}); err != nil {
 		t.Fatal(err)
 	}
 	r, err := s.Erase(t.Context())

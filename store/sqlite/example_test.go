@@ -37,7 +37,7 @@ func ExampleOpen() {
 		return
 	}
 	fmt.Println(session.Title())
-	swept, err := engine.Sweep(ctx, sequent.SweepQuery{AllOwners: true, Expired: engine.Now()}) // deletes what has expired; call it now and then
+	swept, err := engine.Sweep(ctx, sequent.Query{AllOwners: true, Expired: engine.Now()}) // deletes what has expired; call it now and then
 	fmt.Println(swept, err)
 	// Output:
 	// The cache is cold after each deploy.

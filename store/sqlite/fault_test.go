@@ -180,7 +180,7 @@ func TestClosed(t *testing.T) {
 	_, _, loading := s.Load(t.Context(), k, sequent.Position{})
 	_, watching := s.Watch(t.Context())
 	_, listing := s.List(t.Context(), sequent.Query{})
-	_, sweeping := s.Sweep(t.Context(), sequent.SweepQuery{AllOwners: true, Expired: time.Now()}, 1)
+	_, sweeping := s.Sweep(t.Context(), sequent.Query{AllOwners: true, Expired: time.Now()}, 1)
 	for call, err := range map[string]error{
 		"Load": loading, "List": listing, "Sweep": sweeping,
 		"Delete": s.Delete(t.Context(), k, 0),
@@ -242,7 +242,7 @@ func reads(t testing.TB, s *Store, n int) {
 	if sequent.CodeOf(err) != sequent.CodeCanceled {
 		t.Errorf("Wait: %v, want code %s", err, sequent.CodeCanceled)
 	}
-	_, sweeping := s.Sweep(t.Context(), sequent.SweepQuery{AllOwners: true, Expired: time.Now()}, 1)
+	_, sweeping := s.Sweep(t.Context(), sequent.Query{AllOwners: true, Expired: time.Now()}, 1)
 	for call, err := range map[string]error{
 		"Commit": s.Commit(t.Context(), []*sequent.Write{{Header: sequent.Header{Key: sequent.Key{ID: "b"}, Epoch: 1, Version: 1}}}),
 		"Delete": s.Delete(t.Context(), h.Key, 0),

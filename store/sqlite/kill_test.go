@@ -30,7 +30,7 @@ var operations = map[string]func(ctx context.Context, path string, n int) error{
 	"sweep": func(ctx context.Context, path string, _ int) error {
 		s, err := openChild(ctx)
 		if err == nil {
-			_, err = s.Sweep(ctx, sequent.SweepQuery{AllOwners: true, Before: time.Now().Add(time.Hour)}, 1)
+			_, err = s.Sweep(ctx, sequent.Query{AllOwners: true, Before: time.Now().Add(time.Hour)}, 1)
 			err = errors.Join(err, s.Close())
 		}
 		return err

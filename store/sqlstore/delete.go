@@ -46,11 +46,8 @@ const (
 )
 
 // Sweep implements [sequent.Sweeper].
-func (s *Store) Sweep(ctx context.Context, q sequent.SweepQuery, limit int) (int, error) {
-	var c condition
-	c.and(!q.AllOwners, "owner = ?", q.Owner)
-	c.and(!q.Expired.IsZero(), "expires > 0 AND expires <= ?", q.Expired.UnixMicro())
-	c.and(!q.Before.IsZero(), "period <= ? AND updated < ?", Period(q.Before), ceil(q.Before))
+func (s *Store) Sweep(ctx context.Context, q sequent.Query, limit int) (int, error) {
+	c := selected(&q)
 	for total := 0; ; {
 		var n, deleted int
 		err := s.db.Write(ctx, func(tx Tx) (topics []sequent.Topic, err error) {

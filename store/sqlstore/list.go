@@ -10,6 +10,21 @@ import (
 	"github.com/sequent-dev/sequent"
 )
 
+// selected is the condition of the sessions that a query selects.
+func selected(q *sequent.Query) (c condition) {
+	c.and(!q.AllOwners, "owner = ?", q.Owner)
+	c.and(q.Scope != "", "scope = ? AND scope <> ''", q.Scope)
+	c.and(q.Project != "", "project IN ('', ?)", q.Project)
+	c.and(q.Elsewhere != "", "project NOT IN ('', ?)", q.Elsewhere)
+	c.and(!q.Since.IsZero(), "period >= ? AND updated >= ?", Period(q.Since), ceil(q.Since))
+	c.and(!q.Before.IsZero(), "period <= ? AND updated < ?", Period(q.Before), ceil(q.Before))
+	c.and(!q.Begun.IsZero(), "created >= ?", ceil(q.Begun))
+	c.and(!q.Now.IsZero(), "expires = 0 OR expires > ?", q.Now.UnixMicro())
+	c.and(!q.Expired.IsZero(), "expires > 0 AND expires <= ?", q.Expired.UnixMicro())
+	c.and(q.Request.Key != "", "request_key = ? AND request_key <> '' AND request_digest = ?", q.Request.Key, q.Request.Digest)
+	return c
+}
+
 // List implements [sequent.Store].
 func (s *Store) List(ctx context.Context, q sequent.Query) (page sequent.Page, err error) {
 	// A cursor has the place of the last session of a page. A model repeats it: digits are the fewest tokens.
@@ -17,15 +32,7 @@ func (s *Store) List(ctx context.Context, q sequent.Query) (page sequent.Page, e
 	if q.ByCreated {
 		column, order, cursor = "created", "created DESC, key DESC", "c%d.%d"
 	}
-	var c condition
-	c.and(!q.AllOwners, "owner = ?", q.Owner)
-	c.and(q.Scope != "", "scope = ? AND scope <> ''", q.Scope)
-	c.and(q.Project != "", "project IN ('', ?)", q.Project)
-	c.and(q.Elsewhere != "", "project NOT IN ('', ?)", q.Elsewhere)
-	c.and(!q.Since.IsZero(), "period >= ? AND updated >= ?", Period(q.Since), ceil(q.Since))
-	c.and(!q.Begun.IsZero(), "created >= ?", ceil(q.Begun))
-	c.and(!q.Now.IsZero(), "expires = 0 OR expires > ?", q.Now.UnixMicro())
-	c.and(q.Request.Key != "", "request_key = ? AND request_key <> '' AND request_digest = ?", q.Request.Key, q.Request.Digest)
+	c := selected(&q)
 	last := int64(math.MaxInt64)
 	if q.Cursor != "" {
 		var at, key int64
@@ -63,9 +70,8 @@ func (s *Store) List(ctx context.Context, q sequent.Query) (page sequent.Page, e
 }
 
 // Usage implements [sequent.UsageStore].
-func (s *Store) Usage(ctx context.Context, q sequent.UsageQuery) (all []sequent.Usage, err error) {
-	var c condition
-	c.and(!q.AllOwners, "owner = ?", q.Owner)
+func (s *Store) Usage(ctx context.Context, q sequent.Query) (all []sequent.Usage, err error) {
+	c := selected(&q)
 	err = s.db.Read(ctx, func(tx Tx) (err error) {
 		all, err = query(ctx, tx, func(scan func(...any) error) (u sequent.Usage, err error) {
 			var updated int64

@@ -66,7 +66,7 @@ func main() {
 		// Expired sessions are gone for callers. A timer that deletes them would keep the process alive.
 		if now := engine.Now(); now.Sub(swept) > sweepEvery {
 			swept = now
-			_, _ = engine.Sweep(ctx, sequent.SweepQuery{AllOwners: true, Expired: now})
+			_, _ = engine.Sweep(ctx, sequent.Query{AllOwners: true, Expired: now})
 		}
 		return response(tools()[name].Call(ctx, tool.Call{Args: args}))
 	}
