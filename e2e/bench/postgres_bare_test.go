@@ -82,9 +82,11 @@ func (l *bareLoop) measure(t *testing.T, url, name string, clients int, p pgPlan
 			t.Fatal(err)
 		}
 	}
-	var on string
-	if err := pool.QueryRow(t.Context(), "SHOW synchronous_commit").Scan(&on); err != nil || on != "on" {
-		t.Fatalf("synchronous_commit is %s (%v)", on, err)
+	for _, setting := range []string{"synchronous_commit", "fsync"} {
+		var on string
+		if err := pool.QueryRow(t.Context(), "SHOW "+setting).Scan(&on); err != nil || on != "on" {
+			t.Fatalf("%s is %s (%v)", setting, on, err)
+		}
 	}
 	if l.single {
 		return crowd(t, clients, p.during, func(client, n int) error {

@@ -47,7 +47,7 @@ func TestPostgres(t *testing.T) {
 			turns: 20, during: 300 * time.Millisecond,
 		}
 	}
-	var server pgtest.Server
+	server := pgtest.Server{Durable: true}
 	t.Cleanup(func() {
 		if err := server.Stop(); err != nil {
 			t.Error(err)
