@@ -14,7 +14,7 @@ require (
 	github.com/jackc/pgx/v5 v5.12.0
 	github.com/modelcontextprotocol/go-sdk v1.8.0 // the client; the server is ours (decision 0030)
 	github.com/pelletier/go-toml/v2 v2.4.3
-	github.com/prometheus/client_golang v1.24.1 // for a test: reads the page for Prometheus
+	github.com/prometheus/client_golang v1.24.1 // the page for Prometheus
 	github.com/rogpeppe/go-internal v1.16.0 // for tests: scripts of commands, and txtar
 	github.com/spf13/cobra v1.10.2
 	github.com/spf13/pflag v1.0.9 // flags of cobra
@@ -22,7 +22,7 @@ require (
 	github.com/yuin/goldmark v1.8.7 // Markdown of thoughts for the viewer
 	go.opentelemetry.io/contrib/instrumentation/runtime v0.71.0 // metrics of the Go runtime
 	go.opentelemetry.io/otel v1.46.0 // not 1.47 yet: with it, Google ADK 2.2 does not compile (otel/log)
-	go.opentelemetry.io/otel/exporters/prometheus v0.68.0 // for a test: the official page
+	go.opentelemetry.io/otel/exporters/prometheus v0.68.0
 	go.opentelemetry.io/otel/metric v1.46.0
 	go.opentelemetry.io/otel/sdk v1.46.0
 	go.opentelemetry.io/otel/sdk/metric v1.46.0

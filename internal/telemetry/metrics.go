@@ -66,9 +66,6 @@ func Metrics() []Metric {
 	}
 }
 
-// Prometheus returns the name of the metric on the page for Prometheus.
-func (m Metric) Prometheus() string { return prometheusName(m.Name, m.Unit, m.Kind) }
-
 // must panics for an instrument that cannot be made: its name is malformed.
 func must[T any](instrument T, err error) T {
 	if err != nil {

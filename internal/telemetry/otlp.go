@@ -88,7 +88,7 @@ func spanOf(s sdktrace.ReadOnlySpan) object {
 	return made
 }
 
-// A metricOf is a Metric of OTLP. The page for Prometheus is written from it, too.
+// A metricOf is a Metric of OTLP.
 type metricOf struct {
 	Name        string  `json:"name"`
 	Unit        string  `json:"unit,omitempty"`

@@ -14,6 +14,15 @@ var update = flag.Bool("update", false, "rewrite the table of docs/operating.md"
 
 const page = "../../docs/operating.md"
 
+// nameOnPage returns the name that a metric has for Prometheus.
+func nameOnPage(m Metric) string {
+	name := strings.ReplaceAll(m.Name, ".", "_") + map[string]string{"s": "_seconds", "By": "_bytes"}[m.Unit]
+	if m.Kind == "counter" {
+		name += "_total"
+	}
+	return name
+}
+
 // table returns the table of the documentation.
 func table() string {
 	var b strings.Builder
@@ -23,7 +32,7 @@ func table() string {
 		if len(m.Attributes) > 0 {
 			attributes = "`" + strings.Join(m.Attributes, "`, `") + "`"
 		}
-		b.WriteString("| `" + m.Prometheus() + "` | " + m.Kind + " | " + m.Meaning + " | " + attributes + " |\n")
+		b.WriteString("| `" + nameOnPage(m) + "` | " + m.Kind + " | " + m.Meaning + " | " + attributes + " |\n")
 	}
 	return b.String()
 }
@@ -45,9 +54,9 @@ func TestReferenceMetrics(t *testing.T) {
 	}
 	known := make(map[string]bool)
 	for _, m := range Metrics() {
-		known[m.Prometheus()] = true
+		known[nameOnPage(m)] = true
 		if m.Kind == "histogram" {
-			known[m.Prometheus()+"_count"], known[m.Prometheus()+"_bucket"] = true, true
+			known[nameOnPage(m)+"_count"], known[nameOnPage(m)+"_bucket"] = true, true
 		}
 	}
 	names := regexp.MustCompile(`\b(?:mcp|db|sequent|gen_ai)_\w+`).FindAllString(regexp.MustCompile(`(?s)\{[^}]*\}|by \([^)]*\)`).ReplaceAllString(string(alerts), ""), -1)

@@ -13,9 +13,12 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"go.opentelemetry.io/contrib/instrumentation/runtime"
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
+	promexporter "go.opentelemetry.io/otel/exporters/prometheus"
 	"go.opentelemetry.io/otel/metric"
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/metric/exemplar"
@@ -40,7 +43,7 @@ type Config struct {
 type Telemetry struct {
 	tracer     trace.Tracer // records nothing if traces are not exported
 	meter      metric.Meter
-	page       *metricsPage // nil without Prometheus
+	page       http.Handler // nil without Prometheus
 	histograms map[string]metric.Float64Histogram
 	shutdown   []func(context.Context) error
 }
@@ -85,8 +88,13 @@ func Start(ctx context.Context, cfg Config) (*Telemetry, error) {
 		options = append(options, sdkmetric.WithReader(sdkmetric.NewPeriodicReader(metrics)))
 	}
 	if cfg.Prometheus {
-		t.page = &metricsPage{sdkmetric.NewManualReader()}
-		options = append(options, sdkmetric.WithReader(t.page))
+		registry := prometheus.NewRegistry()
+		page, err := promexporter.New(promexporter.WithRegisterer(registry), promexporter.WithoutScopeInfo(), promexporter.WithoutTargetInfo())
+		if err != nil {
+			return nil, err
+		}
+		t.page = promhttp.HandlerFor(registry, promhttp.HandlerOpts{})
+		options = append(options, sdkmetric.WithReader(page))
 	}
 	provider := sdkmetric.NewMeterProvider(options...)
 	t.shutdown = append(t.shutdown, provider.Shutdown)

@@ -84,6 +84,7 @@ var rules = []rule{
 
 	{"internal/telemetry", []string{
 		".", "internal/limits", "llm", "mcpserver", "go.opentelemetry.io/...",
+		"github.com/prometheus/client_golang/...",
 	}, "it measures parts from outside, and they know nothing of it"},
 
 	{"web", []string{".", "archive", "auth", "brief", "dialect", "tool", "internal/admission", "internal/article", "internal/audit", "internal/limits", "internal/lazyregexp", "internal/printable", "internal/redact"}, "it shows sessions of any store, also in a chat of any dialect"},
