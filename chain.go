@@ -91,17 +91,17 @@ func (b *Body) UnmarshalJSON(data []byte) error {
 // The entries that a store has are proven. Those of files need not be: then Place is 0, and
 // Salt and Hash are zero.
 type Entry struct {
-	Place   int       `json:",omitzero"` // 1, 2, 3, …: position in the log
-	Kind    Kind      // see Thought and Body
-	At      time.Time // when it was recorded, UTC, to the microsecond; a thought's At
-	Salt    Salt      `json:",omitzero"`
-	Hash    Hash      `json:",omitzero"`
-	Thought Thought   `json:",omitzero"`  // of KindThought
-	Body    Body      `json:",omitempty"` // of the other kinds; never modified
+	Place   int       `json:"place,omitzero"` // 1, 2, 3, …: position in the log
+	Kind    Kind      `json:"kind"`           // see Thought and Body
+	At      time.Time `json:"at"`             // when it was recorded, UTC, to the microsecond; a thought's At
+	Salt    Salt      `json:"salt,omitzero"`
+	Hash    Hash      `json:"hash,omitzero"`
+	Thought Thought   `json:"thought,omitzero"` // of KindThought
+	Body    Body      `json:"fields,omitempty"` // of the other kinds; never modified
 
 	// Masked has the digests of texts, by field, whose originals may have been removed
 	// from the entry; see Mask. It is nil in most entries, and never modified.
-	Masked map[string]Hash `json:",omitempty"`
+	Masked map[string]Hash `json:"masked,omitempty"`
 }
 
 // Proven reports whether the entry has a hash.

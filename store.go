@@ -18,8 +18,8 @@ type ID string
 // A Key names a session in a store. The same ID under two owners is two
 // unrelated sessions. The empty owner is the local user.
 type Key struct {
-	Owner string
-	ID    ID
+	Owner string `json:"owner,omitempty"`
+	ID    ID     `json:"id"`
 }
 
 // A State tells whether a session expects more thoughts.
@@ -43,27 +43,27 @@ const LabelDemo = "demo"
 // A Header describes a session; its thoughts are in the log.
 type Header struct {
 	Key
-	Epoch      int64 // tells this session from an earlier, deleted one with the same Key; never 0
-	Version    int   // counts changes: 1, 2, 3, …; 0 means that the session does not exist
-	Len        int   // thoughts in the log
-	Branches   int   // branches in the log, without the main line
-	Revisions  int   // thoughts that reconsider another one
-	Notes      int   // what people have said about thoughts
-	Bytes      int64 // of the log, about; it only grows
-	State      State
-	Title      string            // first line of the first thought, shortened
-	Scope      string            // scope of which it is the implicit session; empty if it was begun by ID
-	Dialect    string            // dialect that began it, for display; no rule depends on it
-	Origin     Origin            // where it comes from
-	Request    Request           // of the first thought
-	Conclusion string            // the author's conclusion, in dialects that ask for one
-	Labels     map[string]string // values of one dialect; never modified in place
-	Created    time.Time         // UTC, to the microsecond, as are the others
-	Updated    time.Time
-	Expires    time.Time // zero means never
-	Entries    int       // entries of the log
-	Head       Hash      // of the last of them; zero if there is none
-	Seal       Hash      // proves the fields of the header; see Digest
+	Epoch      int64             `json:"epoch,omitzero"`     // tells this session from an earlier, deleted one with the same Key; never 0
+	Version    int               `json:"version,omitzero"`   // counts changes: 1, 2, 3, …; 0 means that the session does not exist
+	Len        int               `json:"thoughts"`           // thoughts in the log
+	Branches   int               `json:"branches,omitzero"`  // branches in the log, without the main line
+	Revisions  int               `json:"revisions,omitzero"` // thoughts that reconsider another one
+	Notes      int               `json:"notes,omitzero"`     // what people have said about thoughts
+	Bytes      int64             `json:"bytes,omitzero"`     // of the log, about; it only grows
+	State      State             `json:"state"`
+	Title      string            `json:"title"`                // first line of the first thought, shortened
+	Scope      string            `json:"scope,omitempty"`      // scope of which it is the implicit session; empty if it was begun by ID
+	Dialect    string            `json:"dialect,omitempty"`    // dialect that began it, for display; no rule depends on it
+	Origin     Origin            `json:"origin,omitzero"`      // where it comes from
+	Request    Request           `json:"request,omitzero"`     // of the first thought
+	Conclusion string            `json:"conclusion,omitempty"` // the author's conclusion, in dialects that ask for one
+	Labels     map[string]string `json:"labels,omitempty"`     // values of one dialect; never modified in place
+	Created    time.Time         `json:"created"`              // UTC, to the microsecond, as are the others
+	Updated    time.Time         `json:"updated"`
+	Expires    time.Time         `json:"expires,omitzero"` // zero means never
+	Entries    int               `json:"entries,omitzero"` // entries of the log
+	Head       Hash              `json:"head,omitzero"`    // of the last of them; zero if there is none
+	Seal       Hash              `json:"seal,omitzero"`    // proves the fields of the header; see Digest
 }
 
 // Expired reports whether the session has expired at a time.

@@ -106,14 +106,14 @@ func TestEarlierOffersNothingUnrelated(t *testing.T) {
 			t.Fatal(err)
 		}
 		var recorded struct {
-			ID       sequent.ID
-			Thoughts []struct{ Text string }
+			Session sequent.Header
+			Log     []sequent.Entry
 		}
 		if err := json.Unmarshal(data, &recorded); err != nil {
 			t.Fatal(err)
 		}
-		s := judgedSession{ID: recorded.ID, Project: "p", Concluded: true}
-		for _, thought := range recorded.Thoughts {
+		s := judgedSession{ID: recorded.Session.ID, Project: "p", Concluded: true}
+		for _, thought := range sequent.Thoughts(recorded.Log) {
 			s.Thoughts = append(s.Thoughts, thought.Text)
 		}
 		now = now.Add(time.Hour)

@@ -211,7 +211,7 @@ func FuzzImport(f *testing.F) {
 		`{"version": 1, "thoughts": [{"thought": "a", "thoughtNumber": "1", "stage": "x", "timestamp": "2026-08-18T09:15:02Z"}]}`,
 		"{\"type\":\"header\",\"version\":2}\n{\"type\":\"thought\",\"thought\":\"a\",\"revisesThoughtNumber\":-1}\n{",
 		`{"thoughtHistory":[{"thought":"a","branchId":"__proto__","branchFromThought":-1}],"branches":{"__proto__":[[[]]]}}`,
-		`{"format":"sequent-session","version":1,"thoughts":[{"seq":1,"after":-1,"supersedes":9}]}`,
+		`{"format":"sequent-session","version":1,"log":[{"kind":"thought","thought":{"seq":1,"after":-1,"supersedes":9}}]}`,
 		"\uFEFF---\ntype: 'sequential'\nstatus: cancelled\ncancelled: 2025-08-31T03:40:12Z\n---\n## Thought 1/2 [a] (Branch: x)\n\ny\n\n## Session Abandoned\n",
 	} {
 		f.Add([]byte(text))

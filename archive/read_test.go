@@ -136,19 +136,19 @@ func TestReadJSONRefuses(t *testing.T) {
 		``:   "truncated",
 		`[]`: "the document has the wrong type array",
 		`{}`: `unknown format ""`,
-		`{"format":"other","version":1,"thoughts":[]}`:                                           `unknown format "other"`,
-		`{"format":"sequent-session","version":2,"thoughts":[]}`:                                 "version 2",
-		`{"format":"sequent-session","thoughts":[]}`:                                             "version 0",
-		`{"format":"sequent-session","version":1}`:                                               "no thoughts",
-		`{"format":"sequent-session","version":1,"thoughts":{}}`:                                 "thoughts has the wrong type object",
-		`{"format":"sequent-session","version":1,"thoughts":[{"seq":"1"}]}`:                      "seq has the wrong type string",
-		`{"format":"sequent-session","version":1,"thoughts":[{"hash":"12"}]}`:                    `"12" does not have 32 bytes in hexadecimal`,
-		`{"format":"sequent-session","version":1,"entries":[{"fields":{"a":[]}}],"thoughts":[]}`: "the fields of an entry are damaged",
-		`{"format":"sequent-session","version":1,"thoughts":[{"number":1.5}]}`:                   "number has the wrong type number 1.5",
-		`{"format":"sequent-session","version":1,"thoughts":[{"text":"a`:                         "truncated",
-		`{"format":"sequent-session","version":1,"created":"soon","thoughts":[]}`:                "parsing time",
-		`{"format":"sequent-session","version":1,"thoughts":[]} x`:                               "data after the end",
-		`{"format":"sequent-session","version":1,"x":` + strings.Repeat("[", 2e6):                "exceeded max depth",
+		`{"format":"other","version":1,"log":[]}`:                                        `unknown format "other"`,
+		`{"format":"sequent-session","version":2,"log":[]}`:                              "version 2",
+		`{"format":"sequent-session","log":[]}`:                                          "version 0",
+		`{"format":"sequent-session","version":1}`:                                       "no log",
+		`{"format":"sequent-session","version":1,"log":{}}`:                              "log has the wrong type object",
+		`{"format":"sequent-session","version":1,"log":[{"thought":{"seq":"1"}}]}`:       "seq has the wrong type string",
+		`{"format":"sequent-session","version":1,"log":[{"hash":"12"}]}`:                 `"12" does not have 32 bytes in hexadecimal`,
+		`{"format":"sequent-session","version":1,"log":[{"fields":{"a":[]}}]}`:           "the fields of an entry are damaged",
+		`{"format":"sequent-session","version":1,"log":[{"thought":{"number":1.5}}]}`:    "number has the wrong type number 1.5",
+		`{"format":"sequent-session","version":1,"log":[{"thought":{"text":"a`:           "truncated",
+		`{"format":"sequent-session","version":1,"session":{"created":"soon"},"log":[]}`: "parsing time",
+		`{"format":"sequent-session","version":1,"log":[]} x`:                            "data after the end",
+		`{"format":"sequent-session","version":1,"x":` + strings.Repeat("[", 2e6):        "exceeded max depth",
 	} {
 		if _, _, err := archive.ReadJSON(strings.NewReader(doc)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.80s: got %v, want %q in it", doc, err, want)
@@ -156,7 +156,7 @@ func TestReadJSONRefuses(t *testing.T) {
 	}
 	// What is not known is passed over.
 	h, log, err := archive.ReadJSON(strings.NewReader(
-		`{"format":"sequent-session","version":1,"new":{"a":[1,{"b":2}]},"id":"s","state":"active","thoughts":[{"seq":1,"mood":"good"}]}`))
+		`{"format":"sequent-session","version":1,"new":{"a":[1,{"b":2}]},"session":{"id":"s"},"log":[{"kind":"thought","thought":{"seq":1,"mood":"good"}}]}`))
 	if err != nil || h.ID != "s" || len(log) != 1 {
 		t.Errorf("got %+v, %v, %v", h, log, err)
 	}

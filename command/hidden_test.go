@@ -224,8 +224,8 @@ func newHiding(t *testing.T) *hiding {
 	h := &hiding{dir: filepath.Join(t.TempDir(), inFile)}
 	h.store = filepath.Join(h.dir, inFile+".db")
 	for name, text := range map[string]string{
-		"files/f.json":              `{"format":"sequent-session","version":1,"id":` + hiddenJSON() + `,"thoughts":[]}`,
-		"files/" + inFile + ".json": `{"format":"sequent-session","version":1,"id":"imported","title":` + hiddenJSON() + `,"state":"active","thoughts":[{"seq":1,"number":1,"total":1,"text":` + hiddenJSON() + `,"branch":` + hiddenJSON() + `}]}`,
+		"files/f.json":              `{"format":"sequent-session","version":1,"session":{"id":` + hiddenJSON() + `},"log":[]}`,
+		"files/" + inFile + ".json": `{"format":"sequent-session","version":1,"session":{"id":"imported","title":` + hiddenJSON() + `,"state":"active"},"log":[{"kind":"thought","thought":{"seq":1,"number":1,"total":1,"text":` + hiddenJSON() + `,"branch":` + hiddenJSON() + `}}]}`,
 		"files/damaged" + inFile:    `{"format":"sequent-session",` + hiddenText(),
 		".cursor/mcp.json":          `{"mcpServers":{"sequent":{"command":` + hiddenJSON() + `,"args":[` + hiddenJSON() + `]},` + hiddenJSON() + `:{"command":"x"}}}`,
 		".gemini/settings.json":     `{"mcpServers":` + hiddenText(),

@@ -162,32 +162,21 @@ func (p *program) referToThought(ctx context.Context, text string) (referred, er
 
 // A sessionList is what sequent list found.
 type sessionList struct {
-	Sessions []jsonSession `json:"sessions"`
-	More     bool          `json:"more"`
-	Others   int           `json:"elsewhere,omitempty"` // sessions of other projects
-	hint     string        // where sessions are, if there are none here
+	Sessions []listed `json:"sessions"`
+	More     bool     `json:"more"`
+	Others   int      `json:"elsewhere,omitempty"` // sessions of other projects
+	hint     string   // where sessions are, if there are none here
 }
 
-// A jsonSession is a session in JSON output.
-type jsonSession struct {
-	ID       sequent.ID `json:"id"`
-	Title    string     `json:"title"`
-	State    string     `json:"state"`
-	Dialect  string     `json:"dialect,omitempty"`
-	Thoughts int        `json:"thoughts"`
-	Branches int        `json:"branches"`
-	Created  time.Time  `json:"created"`
-	Updated  time.Time  `json:"updated"`
-	Expires  time.Time  `json:"expires,omitzero"`
-	Owner    string     `json:"owner,omitempty"` // empty for the local user
-
+// A listed is a session in a list.
+type listed struct {
+	State string `json:"state"` // that of the header, or of the plan that it is
+	sequent.Header
 	Altered bool `json:"altered,omitempty"` // this is not what was recorded
-
-	Origin sequent.Origin `json:"origin,omitzero"`
 }
 
 func runList(p *program, ctx context.Context) (result, error) {
-	q, l := p.query(), &sessionList{Sessions: []jsonSession{}}
+	q, l := p.query(), &sessionList{Sessions: []listed{}}
 	var err error
 	if l.Others, err = p.others(ctx, q); err != nil {
 		return nil, err
@@ -206,10 +195,9 @@ func runList(p *program, ctx context.Context) (result, error) {
 		if st, _ := plan.StateOf(h); st.State == plan.Failed {
 			state = plan.Failed
 		}
-		l.Sessions = append(l.Sessions, jsonSession{
-			ID: h.ID, Title: h.Title, State: state, Dialect: h.Dialect, Thoughts: h.Len, Branches: h.Branches,
-			Created: h.Created, Updated: h.Updated, Expires: h.Expires, Owner: h.Owner, Origin: h.Origin, Altered: h.Seal != h.Digest(),
-		})
+		altered := h.Seal != h.Digest()
+		h.Scope, h.Request, h.Labels = "", sequent.Request{}, nil // for dialects, and perhaps long
+		l.Sessions = append(l.Sessions, listed{state, h, altered})
 	}
 	if len(l.Sessions) == 0 {
 		l.hint = p.whereSessionsAre(ctx)
@@ -260,7 +248,7 @@ func (l *sessionList) rows(pg *page) [][]cell {
 		}
 		rows = append(rows, []cell{
 			{printable.Line(string(s.ID)), draw.Number}, {printable.Line(cmp.Or(s.Owner, pg.nobody())), draw.Meta},
-			{printable.Age(pg.now().Sub(s.Updated)), draw.Meta}, state, {fmt.Sprint(s.Thoughts), draw.Meta}, {printable.Line(s.Title), draw.Text},
+			{printable.Age(pg.now().Sub(s.Updated)), draw.Meta}, state, {fmt.Sprint(s.Len), draw.Meta}, {printable.Line(s.Title), draw.Text},
 		})
 	}
 	for i, r := range rows {
@@ -284,6 +272,6 @@ func (l *sessionList) fields(pg *page) {
 	}
 	row("OWNER", "ID", "UPDATED", "STATE", "DIALECT", "THOUGHTS", "BRANCHES", "TITLE")
 	for _, s := range l.Sessions {
-		row(s.Owner, string(s.ID), s.Updated.Format(time.RFC3339), s.State, s.Dialect, fmt.Sprint(s.Thoughts), fmt.Sprint(s.Branches), s.Title)
+		row(s.Owner, string(s.ID), s.Updated.Format(time.RFC3339), s.State, s.Dialect, fmt.Sprint(s.Len), fmt.Sprint(s.Branches), s.Title)
 	}
 }

@@ -73,16 +73,6 @@ def label(e, place=None):
     return "thought %d" % e["seq"] if "kind" not in e else "entry %d" % (place or e["place"])
 
 
-def merged(doc):
-    """Thoughts and other entries in the order of their places; each keeps its own order."""
-    thoughts, log = list(doc["thoughts"]), []
-    for other in doc.get("entries", []):
-        while thoughts and thoughts[0].get("place", 0) <= other.get("place", 0):
-            log.append(thoughts.pop(0))
-        log.append(other)
-    return log + thoughts
-
-
 def sealed(h):
     """The digest of a header: of its head, its texts by name, and its integers in the order of their names."""
     b = b"sequent header 1\n" + h["head"]
@@ -96,16 +86,21 @@ def sealed(h):
 
 def exported(doc):
     """The header and the log of an export."""
-    chain = doc.get("chain", {"length": 0, "head": "00" * 32, "seal": "00" * 32})
-    texts = {f: doc.get(f, "") for f in ("id", "owner", "state", "title", "scope", "dialect", "conclusion")}
-    texts.update({"origin." + k: v for k, v in doc.get("origin", {}).items()})
-    texts.update({"labels." + k: v for k, v in doc.get("labels", {}).items()})
-    return {
-        "head": bytes.fromhex(chain["head"]), "seal": bytes.fromhex(chain["seal"]), "texts": texts,
-        "created": micros(doc["created"]), "updated": micros(doc["updated"]), "expires": micros(doc["expires"]) if "expires" in doc else 0,
-        "entries": chain["length"], "len": len(doc["thoughts"]),
-        "branches": 0, "bytes": 0, "epoch": 0, "notes": 0, "revisions": 0, "version": 0,  # an export does not have them
-    }, merged(doc)
+    h = doc["session"]
+    texts = {f: h.get(f, "") for f in ("id", "owner", "state", "title", "scope", "dialect", "conclusion")}
+    texts.update({"origin." + k: v for k, v in h.get("origin", {}).items()})
+    texts.update({"labels." + k: v for k, v in h.get("labels", {}).items()})
+    counts = {n: h.get(n, 0) for n in COUNTS}  # an export does not have all of them
+    counts.update({n: micros(h[n]) for n in ("created", "updated", "expires") if n in h}, len=h["thoughts"])
+    head, seal = (bytes.fromhex(h.get(f, "00" * 32)) for f in ("head", "seal"))
+    return dict(counts, head=head, seal=seal, texts=texts), [unfolded(e) for e in doc["log"]]
+
+
+def unfolded(e):
+    """An entry of an export; a thought without its kind, and with its fields beside the proof."""
+    if e["kind"] != "thought":
+        return e
+    return dict(e["thought"], **{f: e[f] for f in ("place", "at", "salt", "hash", "masked") if f in e}, own=e["thought"]["at"])
 
 
 def verify(h, log):
@@ -119,7 +114,7 @@ def verify(h, log):
                 return label(e) + " is not at its place"
             later = next((o["seq"] for o in log[i:] if "kind" not in o), 0)
             return ("thought %d" % (seq + 1) if later > seq + 1 else "entry %d" % (place + 1)) + " is missing"
-        if digest(e, head).hex() != e.get("hash"):
+        if digest(e, head).hex() != e.get("hash") or micros(e.get("own", e["at"])) != micros(e["at"]):
             return label(e) + " was altered"
         if thought and e["seq"] != seq + 1:
             return "thought %d is missing" % (seq + 1)
@@ -194,7 +189,7 @@ def sessions(path):
     while text[at:].strip():
         doc, n = decoder.raw_decode(text[at:].lstrip())
         at = len(text) - len(text[at:].lstrip()) + n
-        if "session" in doc:
+        if "format" not in doc:
             row, log = unpacked(doc["session"]), [unpacked(e) for e in doc["log"] or []]
             yield row["owner"] + "/" + row["id"] + ": ", stored(row, log)
         else:

@@ -13,6 +13,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/internal/judged"
 	"github.com/sequent-dev/sequent/textsearch"
 )
@@ -29,13 +30,11 @@ func judgedSessions(t *testing.T) map[string][]string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var recorded struct {
-			Thoughts []struct{ Text string }
-		}
+		var recorded struct{ Log []sequent.Entry }
 		if err := json.Unmarshal(data, &recorded); err != nil {
 			t.Fatal(err)
 		}
-		for _, thought := range recorded.Thoughts {
+		for _, thought := range sequent.Thoughts(recorded.Log) {
 			all[name] = append(all[name], thought.Text)
 		}
 	}

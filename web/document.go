@@ -4,14 +4,14 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/sequent-dev/sequent"
 )
 
 // A Document is a session as pages and programs read it: what it is, and a window of its log.
 type Document struct {
-	Session  Session        `json:"session"`
+	Session  sequent.Header `json:"session"`
+	Fault    string         `json:"fault,omitempty"` // in which way it is not what was recorded
 	Lines    []sequent.Line `json:"lines"`
 	Notes    []sequent.Note `json:"notes"`
 	Standing Standing       `json:"standing"`
@@ -20,30 +20,14 @@ type Document struct {
 	More     bool           `json:"more"`     // there are rows after it
 }
 
-// A Session is a session in a list, and the head of a document.
-type Session struct {
-	ID         string         `json:"id"`
-	Owner      string         `json:"owner,omitempty"` // in a list of all owners
-	Title      string         `json:"title"`
-	State      string         `json:"state"`
-	Dialect    string         `json:"dialect,omitempty"`
-	Conclusion string         `json:"conclusion,omitempty"`
-	Thoughts   int            `json:"thoughts"`
-	Branches   int            `json:"branches"`
-	Version    int            `json:"version"` // rises with every change
-	Created    time.Time      `json:"created"`
-	Updated    time.Time      `json:"updated"`
-	Expires    time.Time      `json:"expires,omitzero"`
-	Origin     sequent.Origin `json:"origin,omitzero"`
-	Demo       bool           `json:"demo,omitempty"`  // sequent demo has recorded it
-	Fault      string         `json:"fault,omitempty"` // in which way it is not what was recorded; not in a list
-}
-
-func newSession(h *sequent.Header) Session {
-	return Session{
-		ID: string(h.ID), Title: h.Title, State: string(h.State), Dialect: h.Dialect, Conclusion: h.Conclusion, Thoughts: h.Len,
-		Branches: h.Branches, Version: h.Version, Created: h.Created, Updated: h.Updated, Expires: h.Expires, Origin: h.Origin, Demo: h.Labels[sequent.LabelDemo] != "",
+// listed returns a header without what is for dialects, and perhaps long.
+func listed(h sequent.Header) sequent.Header {
+	demo := h.Labels[sequent.LabelDemo]
+	h.Scope, h.Request, h.Labels = "", sequent.Request{}, nil
+	if demo != "" {
+		h.Labels = map[string]string{sequent.LabelDemo: demo}
 	}
+	return h
 }
 
 // A Standing lists the thoughts that are not simply current.
@@ -77,10 +61,12 @@ const (
 
 // documentOf returns a session with the rows after thought seq, at most limit of them.
 func documentOf(s *sequent.Session, seq, limit int) Document {
-	h := s.Header()
-	d := Document{Session: newSession(&h), Lines: append([]sequent.Line{}, s.Lines()...), Notes: append([]sequent.Note{}, s.Notes()...), Standing: standingOf(s), Rows: []Row{}}
+	d := Document{
+		Session: listed(s.Header()), Lines: append([]sequent.Line{}, s.Lines()...), Notes: append([]sequent.Note{}, s.Notes()...),
+		Standing: standingOf(s), Rows: []Row{},
+	}
 	if f := s.Fault(); f != nil {
-		d.Session.Fault = f.String()
+		d.Fault = f.String()
 	}
 	size := 0
 	for t := range s.Since(seq) {

@@ -135,10 +135,10 @@ func (s *stream) snapshot(id sequent.ID) (*sequent.Session, error) {
 // A List is the first page of the list of sessions, or what has changed of it since the last
 // event. The deletion of a session that is not on the page is not noticed.
 type List struct {
-	Order   []string  `json:"order"` // ids of the page
-	Changed []Session `json:"changed"`
-	Gone    []Session `json:"gone,omitempty"` // that were on the page before, with id and owner only
-	More    bool      `json:"more"`           // there are older sessions
+	Order   []string         `json:"order"` // ids of the page
+	Changed []sequent.Header `json:"changed"`
+	Gone    []sequent.Key    `json:"gone,omitempty"` // of sessions that were on the page before
+	More    bool             `json:"more"`           // there are older sessions
 }
 
 // followList sends the sessions of the first page of the list, of a project or of all owners, that
@@ -152,19 +152,17 @@ func (s *stream) followList(watch *sequent.Watch, all bool) error {
 		if err != nil {
 			return err
 		}
-		list, now := List{Order: []string{}, Changed: []Session{}, More: page.Next != ""}, make(map[sequent.Key]sequent.Position)
+		list, now := List{Order: []string{}, Changed: []sequent.Header{}, More: page.Next != ""}, make(map[sequent.Key]sequent.Position)
 		for i := range page.Headers {
 			h := &page.Headers[i]
 			list.Order = append(list.Order, string(h.ID))
 			if now[h.Key] = h.Position(); before[h.Key] != now[h.Key] {
-				changed := newSession(h)
-				changed.Owner = h.Owner
-				list.Changed = append(list.Changed, changed)
+				list.Changed = append(list.Changed, listed(*h))
 			}
 			delete(before, h.Key)
 		}
 		for k := range before {
-			list.Gone = append(list.Gone, Session{ID: string(k.ID), Owner: k.Owner})
+			list.Gone = append(list.Gone, k)
 		}
 		if before == nil || len(list.Changed)+len(list.Gone) > 0 {
 			if err := s.event("sessions", "", list); err != nil {

@@ -69,7 +69,7 @@ func TestListEvents(t *testing.T) {
 	if err := e.Delete(t.Context(), "one"); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, data := next(); !strings.HasPrefix(data, `{"order":[],"changed":[],"gone":[{"id":"one",`) {
+	if _, _, data := next(); !strings.HasPrefix(data, `{"order":[],"changed":[],"gone":[{"id":"one"}]`) {
 		t.Errorf("a deletion: %s", data)
 	}
 }

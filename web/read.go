@@ -61,13 +61,13 @@ func readSessions(ctx context.Context, r reading) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	list := make([]Session, len(page.Headers))
-	for i := range page.Headers {
-		list[i] = newSession(&page.Headers[i])
+	list := make([]sequent.Header, len(page.Headers))
+	for i, h := range page.Headers {
+		list[i] = listed(h)
 	}
 	return struct {
-		Sessions []Session `json:"sessions"`
-		Next     string    `json:"next,omitempty"`
+		Sessions []sequent.Header `json:"sessions"`
+		Next     string           `json:"next,omitempty"`
 	}{list, page.Next}, nil
 }
 

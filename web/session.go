@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
-	"time"
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/archive"
@@ -164,8 +163,11 @@ func (x *exchange) query() url.Values {
 // whose the session is, where it was recorded, and its id.
 func (x *exchange) public(d *Document) {
 	if x.linked != nil {
-		d.Session.ID, d.Session.Expires = x.linked.ID, time.Time{}
-		d.Session.Origin = sequent.Origin{Client: d.Session.Origin.Client, Model: d.Session.Origin.Model}
+		h := d.Session
+		d.Session = sequent.Header{
+			Key: sequent.Key{ID: sequent.ID(x.linked.ID)}, Version: h.Version, Len: h.Len, Branches: h.Branches, State: h.State, Title: h.Title,
+			Dialect: h.Dialect, Conclusion: h.Conclusion, Created: h.Created, Updated: h.Updated, Origin: sequent.Origin{Client: h.Origin.Client, Model: h.Origin.Model},
+		}
 		for i := range d.Notes {
 			d.Notes[i].From = ""
 		}

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/archive"
 	"github.com/sequent-dev/sequent/e2e/programtest"
 	"github.com/sequent-dev/sequent/internal/needtest"
@@ -152,8 +153,9 @@ func checkStored(t *testing.T, dialect, id string, document []byte) {
 	if err := json.Unmarshal(document, &got); err != nil {
 		t.Fatalf("%v: export %s", err, document)
 	}
-	if string(got.ID) != id || got.Dialect != dialect || got.State != "completed" || len(got.Thoughts) != 5 {
-		t.Fatalf("got session %s of dialect %s, state %s, with %d thoughts; want %s of %s, completed, with 5", got.ID, got.Dialect, got.State, len(got.Thoughts), id, dialect)
+	thoughts := sequent.Thoughts(got.Log)
+	if s := got.Session; string(s.ID) != id || s.Dialect != dialect || s.State != sequent.Completed || len(thoughts) != 5 {
+		t.Fatalf("got session %s of dialect %s, state %s, with %d thoughts; want %s of %s, completed, with 5", s.ID, s.Dialect, s.State, len(thoughts), id, dialect)
 	}
 	for i, text := range []string{
 		"Orders fail at noon.", "The database is slow.", "It is idle; the pool is empty.", "Enlarge the pool.", "Or move the reports.",
@@ -162,7 +164,7 @@ func checkStored(t *testing.T, dialect, id string, document []byte) {
 		if i == 2 {
 			supersedes = 2
 		}
-		if th := got.Thoughts[i]; th.Text != text || th.Number != i+1 || th.Supersedes != supersedes {
+		if th := thoughts[i]; th.Text != text || th.Number != i+1 || th.Supersedes != supersedes {
 			t.Errorf("thought %d is %+v, want %q, superseding %d", i+1, th, text, supersedes)
 		}
 	}

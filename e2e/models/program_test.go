@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/archive"
 	"github.com/sequent-dev/sequent/e2e/programtest"
 	"github.com/sequent-dev/sequent/internal/needtest"
@@ -137,7 +138,7 @@ func TestResumeAfterKill(t *testing.T) {
 			t.Fatalf("%v: %s", err, raw)
 		}
 		var got []string
-		for _, th := range session.Thoughts {
+		for _, th := range sequent.Thoughts(session.Log) {
 			got = append(got, th.Text)
 		}
 		if !slices.Equal(got, want) {

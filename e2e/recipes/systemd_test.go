@@ -118,11 +118,11 @@ func (u *unit) record(t *testing.T) {
 func (u *unit) thoughts(t *testing.T) int {
 	t.Helper()
 	out := u.Run(t, "runuser -u sequent -- env XDG_DATA_HOME=/var/lib/sequent sequent show --owner alice --json "+u.session)
-	var session struct{ Thoughts []struct{ Text string } }
-	if err := json.Unmarshal([]byte(out), &session); err != nil || session.Thoughts == nil {
+	var shown struct{ Session struct{ Thoughts int } }
+	if err := json.Unmarshal([]byte(out), &shown); err != nil {
 		t.Fatalf("show prints %.500s, %v", out, err)
 	}
-	return len(session.Thoughts)
+	return shown.Session.Thoughts
 }
 
 // restarted waits until systemd has started the unit again and the unit is ready.

@@ -247,6 +247,11 @@ func (c *client) read(ctx context.Context, id string) ([]thought, error) {
 	if err := json.Unmarshal(result, &r); err != nil || len(r.Contents) != 1 {
 		return nil, fmt.Errorf("%s: got %s (%w)", uri, result, err)
 	}
-	var s struct{ Thoughts []thought }
-	return s.Thoughts, json.Unmarshal([]byte(r.Contents[0].Text), &s)
+	var s struct{ Log []struct{ Thought thought } }
+	err = json.Unmarshal([]byte(r.Contents[0].Text), &s)
+	var thoughts []thought
+	for _, e := range s.Log {
+		thoughts = append(thoughts, e.Thought)
+	}
+	return thoughts, err
 }

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/sequent-dev/sequent"
 )
 
 // maxEarlier is the token limit of what the first reply of a session says about an earlier one.
@@ -36,11 +38,12 @@ func problems(t *testing.T) (all [][2]string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var s struct{ Thoughts []struct{ Text string } }
+		var s struct{ Log []sequent.Entry }
 		if err := json.Unmarshal(data, &s); err != nil {
 			t.Fatal(err)
 		}
-		all = append(all, [2]string{s.Thoughts[0].Text, s.Thoughts[len(s.Thoughts)-1].Text})
+		log := sequent.Thoughts(s.Log)
+		all = append(all, [2]string{log[0].Text, log[len(log)-1].Text})
 	}
 	return all
 }

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/archive"
 	"github.com/sequent-dev/sequent/e2e/programtest"
 	"github.com/sequent-dev/sequent/internal/needtest"
@@ -90,7 +91,7 @@ func each(t *testing.T, test func(t *testing.T, run func(s script) (result, erro
 }
 
 func texts(e archive.Export) (list []string) {
-	for _, th := range e.Thoughts {
+	for _, th := range sequent.Thoughts(e.Log) {
 		list = append(list, th.Text)
 	}
 	return list
@@ -120,7 +121,7 @@ func TestPlan(t *testing.T) {
 		e := session(got.Sessions[0])
 		want := slices.Concat(thoughts("analysis", 1), thoughts("finding", 15), thoughts("choice", 20))
 		if !slices.Equal(texts(e), want) {
-			t.Errorf("session %s: got thoughts %q, want %q", e.ID, texts(e), want)
+			t.Errorf("session %s: got thoughts %q, want %q", e.Session.ID, texts(e), want)
 		}
 	})
 }
@@ -137,8 +138,8 @@ func TestRetry(t *testing.T) {
 			t.Errorf("got %+v, want states %q", got, want)
 		}
 		e := session(got.Sessions[0])
-		if want := []string{"analysis 1", "finding 1", "finding 1", "fail", "finding 3", "choice 1"}; !slices.Equal(texts(e), want) || e.State != "completed" {
-			t.Errorf("the session is %s with %q, want %q", e.State, texts(e), want)
+		if want := []string{"analysis 1", "finding 1", "finding 1", "fail", "finding 3", "choice 1"}; !slices.Equal(texts(e), want) || e.Session.State != "completed" {
+			t.Errorf("the session is %s with %q, want %q", e.Session.State, texts(e), want)
 		}
 	})
 }

@@ -2,12 +2,13 @@
 
 /**
  * @typedef {{id: string, title: string, state: string, dialect?: string, conclusion?: string, thoughts: number,
- *   branches: number, version: number, created: string, updated: string, expires?: string, origin?: Origin, fault?: string, demo?: boolean}} Session
+ *   branches?: number, version: number, created: string, updated: string, expires?: string, origin?: Origin,
+ *   labels?: Record<string, string>}} Session
  * @typedef {{client?: string, clientVersion?: string, agent?: string, model?: string, project?: string, gitBranch?: string, commit?: string}} Origin
  * @typedef {{name: string, origin?: number, first: number, last: number, verdict?: string, by?: number}} Line
  * @typedef {{seq: number, kind: string, text?: string, from?: string, at: string}} Note
  * @typedef {{superseded: [number, number][], givenUp: number[], disputed: number[], concluded?: number}} Standing
- * @typedef {{session: Session, lines: Line[], notes: Note[], standing: Standing, rows: Row[], position: string, more: boolean}} Document
+ * @typedef {{session: Session, fault?: string, lines: Line[], notes: Note[], standing: Standing, rows: Row[], position: string, more: boolean}} Document
  * @typedef {{seq: number, number: number, total?: number, branch?: string, after?: number, supersedes?: number, revision?: boolean,
  *   last?: boolean, at: number, text: string, note?: string}} Row
  * @typedef {{after?: string, limit?: number}} Wanted what is wanted of a session, as in the query

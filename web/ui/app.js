@@ -52,7 +52,7 @@ const list = new List(server, {
 /** Shows what there is without a session in the URL: the latest one, in a narrow window the list, or how to get one. */
 function home() {
   if (place.id || !list.loaded) return;
-  const latest = list.sessions.find((s) => !s.demo) || list.sessions[0];
+  const latest = list.sessions.find((s) => !s.labels?.demo) || list.sessions[0];
   if (!latest) {
     fill(middle, empty(about, list.widen()));
     screen('session');
