@@ -18,9 +18,9 @@ help: ## print this list
 
 test: ## what most changes need, in minutes: every unit test, all transcripts, the main job; without the long tests
 	@echo "The first build takes a minute or more."
-	@{ go test -json -short -p 4 -vet=off -timeout 10m ./...; go test -C tools -json -count=1 -vet=off ./archtest; \
-		go test -C e2e -json -short -p 4 -vet=off -timeout 10m ./coverage ./example/... ./mainjob ./parity ./web; } | \
-		go run -C tools ./summary
+	@go tool -modfile=tools/go.mod gotestsum --format pkgname --format-hide-empty-pkg --raw-command -- sh -c ' \
+		go test -json -short -p 4 -vet=off -timeout 10m ./... && go test -C tools -json -count=1 -vet=off ./archtest && \
+		go test -C e2e -json -short -p 4 -vet=off -timeout 10m ./coverage ./example/... ./mainjob ./parity ./web'
 
 check: lint cross tests adapters ## everything, as .ci/run does: lint, cross-compile and every test
 

@@ -7,32 +7,32 @@ require (
 	charm.land/lipgloss/v2 v2.0.6 // colours, also on Windows
 	github.com/charmbracelet/x/term v0.2.2 // whether a stream is a terminal, and its size
 	github.com/clipperhouse/displaywidth v0.11.0 // columns of a text
-	github.com/coder/websocket v1.8.15
-	github.com/coreos/go-oidc/v3 v3.21.0
+	github.com/coder/websocket v1.8.15 // MCP over WebSocket
+	github.com/coreos/go-oidc/v3 v3.21.0 // discovery, keys and tokens of identity providers
 	github.com/go-jose/go-jose/v4 v4.1.4 // the header of a token, before its issuer is asked for keys
 	github.com/google/jsonschema-go v0.4.3 // for tests: replies against their schemas
-	github.com/jackc/pgx/v5 v5.12.0
+	github.com/jackc/pgx/v5 v5.12.0 // PostgreSQL
 	github.com/modelcontextprotocol/go-sdk v1.8.0 // the client; the server is ours (decision 0030)
-	github.com/pelletier/go-toml/v2 v2.4.3
+	github.com/pelletier/go-toml/v2 v2.4.3 // the configuration of Codex, and rules of masking when they are generated
 	github.com/prometheus/client_golang v1.24.1 // the page for Prometheus
 	github.com/rogpeppe/go-internal v1.16.0 // for tests: scripts of commands, and txtar
-	github.com/spf13/cobra v1.10.2
+	github.com/spf13/cobra v1.10.2 // the command line
 	github.com/spf13/pflag v1.0.9 // flags of cobra
 	github.com/tailscale/hujson v0.0.0-20260727124030-b80ff77dac4f // changes JSON with comments and keeps these
 	github.com/yuin/goldmark v1.8.7 // Markdown of thoughts for the viewer
 	go.opentelemetry.io/contrib/instrumentation/runtime v0.71.0 // metrics of the Go runtime
 	go.opentelemetry.io/otel v1.46.0 // not 1.47 yet: with it, Google ADK 2.2 does not compile (otel/log)
-	go.opentelemetry.io/otel/exporters/prometheus v0.68.0
-	go.opentelemetry.io/otel/metric v1.46.0
-	go.opentelemetry.io/otel/sdk v1.46.0
-	go.opentelemetry.io/otel/sdk/metric v1.46.0
-	go.opentelemetry.io/otel/trace v1.46.0
-	go.yaml.in/yaml/v3 v3.0.6
-	golang.org/x/oauth2 v0.37.0
-	golang.org/x/sys v0.49.0
+	go.opentelemetry.io/otel/exporters/prometheus v0.68.0 // metrics as Prometheus reads them
+	go.opentelemetry.io/otel/metric v1.46.0 // metrics, as interfaces
+	go.opentelemetry.io/otel/sdk v1.46.0 // the resource, batches of spans
+	go.opentelemetry.io/otel/sdk/metric v1.46.0 // readers of metrics
+	go.opentelemetry.io/otel/trace v1.46.0 // spans, as interfaces
+	go.yaml.in/yaml/v3 v3.0.6 // front matter of notes, workflows, editors' configurations in YAML
+	golang.org/x/oauth2 v0.37.0 // the code flow of signing in
+	golang.org/x/sys v0.49.0 // inotify, flock and the like
 	golang.org/x/text v0.43.0 // normal forms and folding of Unicode
 	golang.org/x/time v0.15.0 // rate limits
-	modernc.org/sqlite v1.60.1
+	modernc.org/sqlite v1.60.1 // SQLite without cgo
 )
 
 require (
