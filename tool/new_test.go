@@ -177,6 +177,7 @@ func TestRefused(t *testing.T) {
 
 		{`[1]`, `the arguments are [1]; they must be a JSON object`},
 		{`"{}{}"`, `the arguments are not valid JSON (invalid character '{' after top-level value); they must be a JSON object`},
+		{`" {"`, `the arguments are not valid JSON (unexpected end of JSON input); they must be a JSON object`},
 		{`" null"`, `the arguments are " null"; they must be a JSON object`},
 		{`{"thought":"a`, `the arguments are not valid JSON (unexpected end of JSON input); they must be a JSON object`},
 		{"{\"thought\":\"a\nb\"}", `the arguments are not valid JSON (invalid character '\n' in string literal); they must be a JSON object`},
@@ -210,17 +211,6 @@ func TestObject(t *testing.T) {
 		` {"a": 1} `: `{"a": 1}`, `"{\"a\":\"b\"}"`: `{"a":"b"}`, `" {} "`: `{}`, `null`: `{}`, ``: `{}`, "\n": `{}`,
 	} {
 		if got, err := tool.Object(json.RawMessage(args)); string(got) != want || err != nil {
-			t.Errorf("%q: got %s, %v, want %s", args, got, err, want)
-		}
-	}
-	for args, want := range map[string]string{
-		`[1]`:          `the arguments are [1]; they must be a JSON object`,
-		`"x"`:          `the arguments are "x"; they must be a JSON object`,
-		`"null"`:       `the arguments are "null"; they must be a JSON object`,
-		`{`:            `the arguments are not valid JSON (unexpected end of JSON input); they must be a JSON object`,
-		"{\"\xff\":1}": `the arguments are not valid UTF-8; they must be a JSON object`,
-	} {
-		if got, err := tool.Object(json.RawMessage(args)); got != nil || err == nil || err.Error() != want {
 			t.Errorf("%q: got %s, %v, want %s", args, got, err, want)
 		}
 	}

@@ -109,28 +109,23 @@ func (n *native) think(ctx context.Context, c tool.Call, in nativeInput) (tool.R
 // record applies change to the session of the call. A repeated call finds the session that
 // the first one has begun, and the change finds its thought.
 func (n *native) record(ctx context.Context, e *sequent.Engine, in nativeInput, change func(*sequent.Change) error) (*sequent.Session, error) {
-	pinned := in.NewID == in.SessionID
-	switch {
-	case pinned && in.ClearSession:
-		s, err := e.Session(ctx, in.NewID)
-		if err == nil {
-			if _, repeated := s.Recorded(in.Key); repeated {
-				return e.Update(ctx, in.NewID, change)
-			}
-		} else if !gone(err) {
+	var pinned sequent.ID
+	if in.NewID == in.SessionID {
+		pinned = in.NewID
+	}
+	if pinned != "" && in.ClearSession {
+		s, err := e.Session(ctx, pinned)
+		if err != nil && !gone(err) {
 			return nil, err
 		}
-		return renew(ctx, e, in.NewID, change)
-	case !pinned && in.SessionID != "" && !in.ClearSession:
-		if s, err := e.Update(ctx, in.SessionID, change); !gone(err) {
-			return s, err
+		if err == nil {
+			_, repeated := s.Recorded(in.Key)
+			in.ClearSession = !repeated
 		}
 	}
-	s, err := e.Ensure(ctx, in.NewID, change)
-	if err == nil && !pinned && in.ClearSession && in.SessionID != "" {
-		return replaced(ctx, e, in.SessionID, s)
-	}
-	return s, err
+	return in.Input.record(ctx, e, pinned, change, func() (*sequent.Session, error) {
+		return e.Ensure(ctx, in.NewID, change)
+	})
 }
 
 type nativeSession struct {

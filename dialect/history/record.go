@@ -33,7 +33,7 @@ func newRecorder(cfg Config, replyLimit int) *recorder {
 
 // reply answers a call in JSON.
 func (r *recorder) reply(ctx context.Context, e *sequent.Engine, in Input) (tool.Reply, error) {
-	s, err := r.record(ctx, e, in)
+	s, err := r.think(ctx, e, in)
 	if err != nil {
 		return table.Reply(err)
 	}
@@ -42,27 +42,44 @@ func (r *recorder) reply(ctx context.Context, e *sequent.Engine, in Input) (tool
 	return reply, nil
 }
 
-// record checks the call and records it in its session.
-func (r *recorder) record(ctx context.Context, e *sequent.Engine, in Input) (*sequent.Session, error) {
+// think checks the call and records it in its session, or in a new one with a new id.
+func (r *recorder) think(ctx context.Context, e *sequent.Engine, in Input) (*sequent.Session, error) {
 	if err := in.check(); err != nil {
 		return nil, err
 	}
 	change := r.change(ctx, e.Now(), "", in.draft())
+	return in.record(ctx, e, r.SessionID, change, func() (*sequent.Session, error) {
+		return dialect.Begin(ctx, e, dialect.UUIDs(r.Rand, e.Now), change)
+	})
+}
+
+// record applies change to the pinned session or, without one, to the session of the call. If
+// there is none, or the call replaces it, it calls begin, which applies change to a new session.
+func (in Input) record(
+	ctx context.Context, e *sequent.Engine, pinned sequent.ID,
+	change func(*sequent.Change) error, begin func() (*sequent.Session, error),
+) (*sequent.Session, error) {
 	switch {
-	case r.SessionID != "" && in.ClearSession:
-		return renew(ctx, e, r.SessionID, change)
-	case r.SessionID != "":
-		return e.Ensure(ctx, r.SessionID, change)
-	case in.SessionID == "":
-		return r.begin(ctx, e, change)
-	case in.ClearSession:
-		return r.replace(ctx, e, in.SessionID, change)
+	case pinned != "" && in.ClearSession:
+		return renew(ctx, e, pinned, change)
+	case pinned != "":
+		return e.Ensure(ctx, pinned, change)
+	case in.SessionID != "" && !in.ClearSession:
+		if s, err := e.Update(ctx, in.SessionID, change); !gone(err) {
+			return s, err
+		}
 	}
-	s, err := e.Update(ctx, in.SessionID, change)
-	if gone(err) {
-		return r.begin(ctx, e, change)
+	s, err := begin()
+	if err != nil || in.SessionID == "" || !in.ClearSession {
+		return s, err
 	}
-	return s, err
+	ctx = context.WithoutCancel(ctx)
+	if err := remove(ctx, e, in.SessionID); err != nil && !gone(err) {
+		// A refused call must not leave a session. If this deletion fails too, the
+		// session expires.
+		return nil, errors.Join(err, e.Delete(ctx, s.ID()))
+	}
+	return s, nil
 }
 
 // change records the call in a change of its session. A session that it begins is begun
@@ -97,32 +114,6 @@ func (r *recorder) change(ctx context.Context, now time.Time, scope string, d se
 }
 
 func isOurs(h sequent.Header) bool { return h.Labels[ours] != "" }
-
-// begin records the call in a new session with a new id.
-func (r *recorder) begin(ctx context.Context, e *sequent.Engine, change func(*sequent.Change) error) (*sequent.Session, error) {
-	return dialect.Begin(ctx, e, dialect.UUIDs(r.Rand, e.Now), change)
-}
-
-// replace records the call in a new session with a new id, and then removes the old
-// session. After an error the old session is still there.
-func (r *recorder) replace(ctx context.Context, e *sequent.Engine, old sequent.ID, change func(*sequent.Change) error) (*sequent.Session, error) {
-	s, err := r.begin(ctx, e, change)
-	if err != nil {
-		return nil, err
-	}
-	return replaced(ctx, e, old, s)
-}
-
-// replaced removes the session that s replaces, and returns s.
-func replaced(ctx context.Context, e *sequent.Engine, old sequent.ID, s *sequent.Session) (*sequent.Session, error) {
-	ctx = context.WithoutCancel(ctx)
-	if err := remove(ctx, e, old); err != nil && !gone(err) {
-		// A refused call must not leave a session. If this deletion fails too, the
-		// session expires.
-		return nil, errors.Join(err, e.Delete(ctx, s.ID()))
-	}
-	return s, nil
-}
 
 // renew replaces a session by a new one with the same id.
 //

@@ -75,7 +75,7 @@ func (t *Tool) OutputSchema() json.RawMessage { return t.tool.OutputSchema }
 // error nothing has changed.
 func (t *Tool) Think(ctx context.Context, in Input) (Output, error) {
 	t.sweep(ctx)
-	s, err := t.recorder.record(ctx, t.engine, in)
+	s, err := t.recorder.think(ctx, t.engine, in)
 	if err != nil {
 		return Output{}, err
 	}
