@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -88,10 +87,8 @@ func open(t *testing.T, transport, program string, args ...string) *client {
 	return c
 }
 
-// A reply is the reply of either tool. The last four fields are only in replies of
-// sequential_thinking_external.
+// A reply is the reply of sequential_thinking_external.
 type reply struct {
-	Number     int      `json:"thought_number"`
 	Length     int      `json:"thought_history_length"`
 	Session    string   `json:"session_id"`
 	Status     string   `json:"status"`
@@ -122,14 +119,11 @@ func (c *client) call(tool, args string) (r reply, err error) {
 	return r, json.Unmarshal([]byte(text), &r)
 }
 
-func (c *client) plain(args string) reply    { return c.good("sequential_thinking", args) }
-func (c *client) external(args string) reply { return c.good("sequential_thinking_external", args) }
-
-func (c *client) good(tool, args string) reply {
+func (c *client) external(args string) reply {
 	c.Helper()
-	r, err := c.call(tool, args)
+	r, err := c.call("sequential_thinking_external", args)
 	if err != nil {
-		c.Fatalf("%s %s: %v", tool, args, err)
+		c.Fatalf("%s: %v", args, err)
 	}
 	return r
 }
@@ -166,8 +160,8 @@ func each(t *testing.T, test func(t *testing.T, open func(args ...string) *clien
 	}
 }
 
-// TestBothTools makes the calls of the contract's examples.
-func TestBothTools(t *testing.T) {
+// TestExternal makes the calls of the contract's example, with a model.
+func TestExternal(t *testing.T) {
 	each(t, func(t *testing.T, open func(...string) *client, store string) {
 		clearKeys(t)
 		models := llmtest.Serve(t,
@@ -179,27 +173,6 @@ func TestBothTools(t *testing.T) {
 		t.Setenv("SEQUENT_MODEL", "gpt-other")
 		t.Setenv("LUX_MODEL_NORMAL", "gpt-4o-mini")
 		c := open()
-
-		var tools []string
-		for tool, err := range c.session.Tools(t.Context(), nil) {
-			if err != nil {
-				t.Fatal(err)
-			}
-			tools = append(tools, fmt.Sprint(tool.Name, " ", *tool.Annotations.OpenWorldHint))
-		}
-		if want := []string{"sequential_thinking false", "sequential_thinking_external true", "sequential_thinking_batch false", "analyze_thinking false"}; !slices.Equal(tools, want) {
-			t.Errorf("got tools %q, want %q", tools, want)
-		}
-
-		if r := c.plain(`{"thought":"Analyze the current system architecture","thought_number":1,"total_thoughts":5,"next_thought_needed":true}`); r != (reply{Number: 1, Length: 1, Status: "recorded"}) {
-			t.Errorf("first thought: got %+v", r)
-		}
-		if r := c.plain(`{"thought":"Actually, we should consider microservices instead","thought_number":3,"total_thoughts":5,"next_thought_needed":true,"is_revision":true,"revises_thought":2,"session_id":"arch-review-001"}`); r != (reply{Number: 3, Length: 1, Status: "revision", Session: "arch-review-001"}) {
-			t.Errorf("revision: got %+v", r)
-		}
-		if r := c.plain(`{"thought":"Explore serverless as an alternative","thought_number":4,"total_thoughts":6,"next_thought_needed":true,"branch_from_thought":3,"branch_id":"serverless-exploration","session_id":"arch-review-001"}`); r != (reply{Number: 4, Length: 2, Status: "branch", Session: "arch-review-001"}) {
-			t.Errorf("branch: got %+v", r)
-		}
 
 		r := c.external(`{"thought":"How do I implement rate limiting in a distributed system?","thought_number":1,"total_thoughts":5,"next_thought_needed":true,"model":"gpt-4o","temperature":0.7,"session_id":"rate-limit-design"}`)
 		if r.Status != "thinking" || r.Content != "Count at the edge, share the counters." || r.Model != "gpt-4o" || *r.Confidence != 0.8 || r.Hint == "" || r.Length != 1 {
@@ -259,75 +232,44 @@ func TestBothTools(t *testing.T) {
 	})
 }
 
-// Without a model, the first provider that has a key continues with guidance, as in the
-// contract's example: Z.ai, OpenAI, OpenRouter.
-func TestKeys(t *testing.T) {
-	providers := []struct{ name, model string }{
-		{"ZAI", "glm-4.7"}, {"OPENAI", "gpt-5.4-mini"}, {"OPENROUTER", "anthropic/claude-sonnet-4.5"},
-	}
-	each(t, func(t *testing.T, open func(...string) *client, store string) {
-		clearKeys(t)
-		for _, p := range slices.Backward(providers) { // so that there are one, two and three keys
-			models := llmtest.Serve(t, thought("Use a sliding window in Redis.", "0.9"))
-			t.Setenv(p.name+"_BASE_URL", models.URL)
-			t.Setenv(p.name+"_API_KEY", key)
-			r := open().external(fmt.Sprintf(`{"thought":"Focus on Redis-based solutions","thought_number":2,"total_thoughts":5,"next_thought_needed":true,"session_id":%q}`, p.name))
-			if r.Content != "Use a sliding window in Redis." || r.Model != p.model || r.Length != 1 || r.Session != p.name || len(models.Requests()) != 1 {
-				t.Errorf("%s: got %+v after %d requests", p.name, r, len(models.Requests()))
-			}
-		}
-	})
-}
-
-// Errors have the texts of the contract and record nothing.
+// Errors reach the client with the code and the data of the contract. The server starts
+// without a key; only calls that need one fail.
 func TestErrors(t *testing.T) {
 	each(t, func(t *testing.T, open func(...string) *client, store string) {
 		clearKeys(t)
 		c := open()
-		const external = "sequential_thinking_external"
+		const args, external = `{"thought":"a","thought_number":1,"total_thoughts":5,"next_thought_needed":true,"session_id":"s"`, "sequential_thinking_external"
 		c.refused("sequential_thinking", `{"thought":"a","total_thoughts":5,"next_thought_needed":true}`,
 			-32602, "Invalid params", "Missing required field: thought_number")
 		c.refused("sequential_thinking", `null`, -32602, "Invalid params", "Missing arguments for sequential_thinking")
-		c.refused("sequential_thinking", `{"thought":"a","thought_number":0,"total_thoughts":5,"next_thought_needed":true}`,
-			-32602, "Invalid params", "Invalid sequential thinking params: thought_number is 0; it must be a whole number of at least 1")
-		c.refused(external, `{"thought":"a","thought_number":1,"total_thoughts":5,"next_thought_needed":true,"use_llm":7}`,
-			-32602, "Invalid params", "Invalid sequential thinking external params: use_llm is 7; it must be true or false")
-
-		// The server starts without a key; only calls that need one fail.
-		for model, want := range map[string]string{
-			"gpt-4o": "OpenAI API key not configured", "anthropic/claude": "OpenRouter API key not configured",
-			"glm-4.7": "Z.ai API key not configured", "zai:glm-4.7": "Z.ai API key not configured",
-			"": "Failed to generate thought with LLM: no model is configured; pass model, or set the API key of a provider or SEQUENT_MODEL for the server",
-		} {
-			c.refused(external, fmt.Sprintf(`{"thought":"a","thought_number":1,"total_thoughts":5,"next_thought_needed":true,"session_id":"s","model":%q}`, model),
-				-32603, "Internal error", want)
-		}
-		if r := c.external(`{"thought":"a","thought_number":1,"total_thoughts":5,"next_thought_needed":true,"session_id":"s","use_llm":"False"}`); r.Length != 1 {
+		c.refused(external, args+`,"model":"gpt-4o"}`, -32603, "Internal error", "OpenAI API key not configured")
+		c.refused(external, args+`}`, -32603, "Internal error", "Failed to generate thought with LLM: no model is configured; "+
+			"pass model, or set the API key of a provider or SEQUENT_MODEL for the server")
+		if r := c.external(args + `,"use_llm":"False"}`); r.Length != 1 {
 			t.Errorf("caller's own thought: got %+v", r)
 		}
 	})
 }
 
 // A failed call records nothing and can be repeated. The server retries temporary
-// failures only.
+// failures only. Without a model, the first provider that has a key is asked.
 func TestFailures(t *testing.T) {
 	each(t, func(t *testing.T, open func(...string) *client, store string) {
 		clearKeys(t)
 		models := llmtest.Serve(t,
 			llmtest.Reply{Status: 500, Body: `{"error":{"message":"no luck with ` + key + `"}}`}, llmtest.Reply{Status: 503},
 			llmtest.Reply{Status: 401, Body: `{"error":{"message":"wrong key ` + key + `"}}`},
-			llmtest.Reply{Status: 400, Body: `{"error":{"message":"bad request"}}`},
 			llmtest.Reply{Turn: llmtest.Turn{Text: `{"thought":"It`, Stop: llm.StopLength}},
 			llmtest.Reply{Status: 429, Header: http.Header{"Retry-After": {"1"}}}, thought("At last.", "0.5"))
-		t.Setenv("OPENAI_BASE_URL", models.URL)
+		t.Setenv("ZAI_BASE_URL", models.URL)
+		t.Setenv("ZAI_API_KEY", key)
 		t.Setenv("OPENAI_API_KEY", key)
-		c := open("--model", "gpt-4o", "--model-tries", "2")
+		c := open("--model-tries", "2")
 		const args = `{"thought":"p","thought_number":1,"total_thoughts":2,"next_thought_needed":true,"session_id":"s"}`
 		const failed = "Failed to generate thought with LLM: "
 		for i, want := range []string{
-			"OpenAI failed with status 503 (status 503); try again later",
-			"OpenAI rejected the API key; check OPENAI_API_KEY",
-			"OpenAI rejected the request with status 400 (bad request)",
+			"Z.ai failed with status 503 (status 503); try again later",
+			"Z.ai rejected the API key; check ZAI_API_KEY",
 			"the model's answer was truncated at its maximum length; ask for a shorter one, or choose another model",
 		} {
 			c.refused("sequential_thinking_external", args, -32603, "Internal error", failed+want)
@@ -336,7 +278,7 @@ func TestFailures(t *testing.T) {
 			}
 		}
 		start := time.Now()
-		if r := c.external(args); r.Content != "At last." || r.Length != 1 {
+		if r := c.external(args); r.Content != "At last." || r.Model != "glm-4.7" || r.Length != 1 {
 			t.Errorf("repeated call: got %+v", r)
 		}
 		if took := time.Since(start); took < time.Second {
