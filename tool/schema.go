@@ -44,6 +44,7 @@ type value struct {
 	item        *value       // of an array
 	object      *plan        // of an object
 	want        string       // for messages
+	several     string       // for messages about arrays of them
 }
 
 // kinds has the Go kinds of JSON's types, and the words for several values.
@@ -122,7 +123,7 @@ func compile(raw json.RawMessage, t reflect.Type, at path) (v value, nullable bo
 			at.fail("it has the keyword %s, which is not enforced for the type %s", keyword, names[0])
 		}
 	}
-	v = value{kind: known.kind, most: maxInt}
+	v = value{kind: known.kind, most: maxInt, several: known.several}
 	switch v.kind {
 	case reflect.Bool:
 		v.want = "true or false"
@@ -140,7 +141,7 @@ func compile(raw json.RawMessage, t reflect.Type, at path) (v value, nullable bo
 		item, _ := compile(s.Items, t.Elem(), at+"[]")
 		v.item = &item
 		v.limit(s.MinItems, s.MaxItems)
-		v.want = "an array of " + v.count() + several(item.kind)
+		v.want = "an array of " + v.count() + item.several
 	case reflect.Struct:
 		v.object = compileObject(s, t, at)
 		v.want = noObject
@@ -177,15 +178,6 @@ func (v *value) count() string {
 		return fmt.Sprintf("%d to %d ", v.least, v.most)
 	case v.least > 0:
 		return fmt.Sprintf("at least %d ", v.least)
-	}
-	return ""
-}
-
-func several(kind reflect.Kind) string {
-	for _, k := range kinds {
-		if k.kind == kind {
-			return k.several
-		}
 	}
 	return ""
 }

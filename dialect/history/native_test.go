@@ -6,8 +6,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/dialect"
@@ -170,19 +168,4 @@ func TestNativeClear(t *testing.T) {
 	if _, err := e.Session(t.Context(), "theirs"); err != nil {
 		t.Error(err)
 	}
-}
-
-// Sessions expire after their last use.
-func TestNativeExpiry(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := newLibrary(t, history.Config{})
-		l.ask("think", l.arguments(""))
-		time.Sleep(29 * time.Minute)
-		l.want(l.ask("think", l.arguments(`,"sessionId":"s1"`)), `"sessionId":"s1"`)
-		time.Sleep(29 * time.Minute)
-		l.want(l.ask("get_session", `{"sessionId":"s1"}`), `"id":"s1"`)
-		time.Sleep(time.Minute)
-		l.want(l.ask("get_session", `{"sessionId":"s1"}`), `{}`)
-		l.want(l.ask("think", l.arguments(`,"sessionId":"s1"`)), `"sessionId":"s3"`)
-	})
 }

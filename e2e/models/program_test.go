@@ -19,35 +19,10 @@ import (
 	"github.com/sequent-dev/sequent/llm/llmtest"
 )
 
-func TestProgram(t *testing.T) {
+// A model calls the tool of a third-party MCP server, which uses another SDK.
+func TestThirdPartyTools(t *testing.T) {
 	t.Parallel()
 	program := programtest.Build(t)
-	t.Run("providers", func(t *testing.T) { thinkWithProviders(t, program) })
-	t.Run("third-party MCP server", func(t *testing.T) { thirdPartyTools(t, program) })
-}
-
-// sequent think works with the protocol path of each provider.
-func thinkWithProviders(t *testing.T, program string) {
-	t.Parallel()
-	url := fake(t)
-	for name, p := range paths {
-		store := filepath.Join(t.TempDir(), "store.db")
-		cmd := exec.Command(program, "think", "--model", p.model, "--store", store, "Why do orders time out?")
-		cmd.Env = append(os.Environ(), p.variable+"_BASE_URL="+url+p.base, p.variable+"_API_KEY="+key)
-		var stderr strings.Builder
-		cmd.Stderr = &stderr
-		if out := string(programtest.Output(t, cmd)); out != "The pool is empty at noon.\n" {
-			t.Errorf("%s: %q", name, out)
-		}
-		if s := stderr.String(); !strings.Contains(s, "1 thought in 1 answer of "+p.model) || strings.Contains(s, "verysecret") {
-			t.Errorf("%s: got stderr %q", name, s)
-		}
-	}
-}
-
-// A model calls the tool of a third-party MCP server, which uses another SDK.
-func thirdPartyTools(t *testing.T, program string) {
-	t.Parallel()
 	script, err := filepath.Abs("../node_modules/@modelcontextprotocol/server-sequential-thinking/dist/index.js")
 	if err != nil {
 		t.Fatal(err)

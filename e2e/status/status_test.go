@@ -243,6 +243,7 @@ func TestErrors(t *testing.T) {
 			-32602, "Invalid params", "Missing required field: thought_number")
 		c.refused("sequential_thinking", `null`, -32602, "Invalid params", "Missing arguments for sequential_thinking")
 		c.refused(external, args+`,"model":"gpt-4o"}`, -32603, "Internal error", "OpenAI API key not configured")
+		c.refused(external, args+`,"model":"anthropic/claude"}`, -32603, "Internal error", "OpenRouter API key not configured")
 		c.refused(external, args+`}`, -32603, "Internal error", "Failed to generate thought with LLM: no model is configured; "+
 			"pass model, or set the API key of a provider or SEQUENT_MODEL for the server")
 		if r := c.external(args + `,"use_llm":"False"}`); r.Length != 1 {
@@ -252,7 +253,7 @@ func TestErrors(t *testing.T) {
 }
 
 // A failed call records nothing and can be repeated. The server retries temporary
-// failures only. Without a model, the first provider that has a key is asked.
+// failures only. A call with guidance needs one key and nothing else.
 func TestFailures(t *testing.T) {
 	each(t, func(t *testing.T, open func(...string) *client, store string) {
 		clearKeys(t)
@@ -263,9 +264,8 @@ func TestFailures(t *testing.T) {
 			llmtest.Reply{Status: 429, Header: http.Header{"Retry-After": {"1"}}}, thought("At last.", "0.5"))
 		t.Setenv("ZAI_BASE_URL", models.URL)
 		t.Setenv("ZAI_API_KEY", key)
-		t.Setenv("OPENAI_API_KEY", key)
 		c := open("--model-tries", "2")
-		const args = `{"thought":"p","thought_number":1,"total_thoughts":2,"next_thought_needed":true,"session_id":"s"}`
+		const args = `{"thought":"Focus on Redis","thought_number":2,"total_thoughts":5,"next_thought_needed":true,"session_id":"s"}`
 		const failed = "Failed to generate thought with LLM: "
 		for i, want := range []string{
 			"Z.ai failed with status 503 (status 503); try again later",
