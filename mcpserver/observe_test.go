@@ -7,61 +7,44 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
-	"time"
 )
 
 // An observerLog is an Observer that writes down what it is told.
-type observerLog struct {
-	mu    sync.Mutex
-	lines []string
-}
+type observerLog chan string
 
-type observedKey struct{}
+func newObserverLog() observerLog { return make(observerLog, 100) }
 
-func (o *observerLog) observe(ctx context.Context, x *Exchange) (context.Context, func()) {
+func (o observerLog) observe(ctx context.Context, x *Exchange) (context.Context, func()) {
 	if x.Bare {
-		return ctx, func() { o.add(fmt.Sprintf("other %s %s %d %s", x.Via.Verb, x.Via.Protocol, x.Status, x.Reason)) }
+		return ctx, func() { o <- fmt.Sprintf("other %s %s %d %s", x.Via.Verb, x.Via.Protocol, x.Status, x.Reason) }
 	}
-	return context.WithValue(ctx, observedKey{}, x.Method), func() {
-		o.add(fmt.Sprintf("%s %s%s id %s version %q %s %s %v session %t parent %q link %q code %d failed %t",
+	return ctx, func() {
+		o <- fmt.Sprintf("%s %s%s id %s version %q %s %s %v session %t parent %q link %q code %d failed %t",
 			x.Method, x.Tool, x.Prompt, x.ID, x.Protocol, x.Via.Transport, x.Via.Protocol+x.Via.Version, x.Via.Client.IsValid(),
-			x.Via.Session != "", x.Parent.Parent, x.Via.Link.Parent, x.Code, x.Failed))
+			x.Via.Session != "", x.Parent.Parent, x.Via.Link.Parent, x.Code, x.Failed)
 	}
-}
-
-func (o *observerLog) add(line string) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.lines = append(o.lines, line)
-}
-
-func (o *observerLog) all() []string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return slices.Clone(o.lines)
 }
 
 // checkObserved waits for what is observed, in any order: an exchange over HTTP ends when its
 // reply is sent, so that the next one can overtake it.
-func checkObserved(t *testing.T, o *observerLog, want ...string) {
+func checkObserved(t *testing.T, o observerLog, want ...string) {
 	t.Helper()
-	got := o.all()
-	for deadline := time.Now().Add(time.Minute); len(got) < len(want) && time.Now().Before(deadline); got = o.all() {
-		time.Sleep(time.Millisecond)
+	var got []string
+	for range want {
+		got = append(got, await(t, fmt.Sprintf("an exchange after %q", got), (<-chan string)(o)))
 	}
 	slices.Sort(got)
 	slices.Sort(want)
-	if !slices.Equal(got, want) {
-		t.Errorf("observed:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	if !slices.Equal(got, want) || len(o) > 0 {
+		t.Errorf("observed, and %d more:\n%s\nwant:\n%s", len(o), strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
 
 const observedMeta = `"_meta":{"traceparent":"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01","io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}`
 
 func TestObserverOnPipe(t *testing.T) {
-	o := new(observerLog)
+	o := newObserverLog()
 	s := New(Config{Dialect: newNotebook().Dialect(), Observer: o.observe})
 	in := strings.Join([]string{
 		`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}`,
@@ -89,7 +72,7 @@ func TestObserverOnPipe(t *testing.T) {
 
 func TestObserverOverHTTP(t *testing.T) {
 	t.Parallel()
-	o := new(observerLog)
+	o := newObserverLog()
 	d := newNotebook().Dialect()
 	d.Name = "seen"
 	w := serveHTTP(t, HTTPConfig{Auth: testAuth, Servers: []*Server{New(Config{Dialect: d, Observer: o.observe})}})

@@ -88,79 +88,52 @@ func spanOf(s sdktrace.ReadOnlySpan) object {
 	return made
 }
 
-// A metricOf is a Metric of OTLP.
-type metricOf struct {
-	Name        string  `json:"name"`
-	Unit        string  `json:"unit,omitempty"`
-	Description string  `json:"description,omitempty"`
-	Gauge       *points `json:"gauge,omitempty"` // one of the three is set
-	Sum         *points `json:"sum,omitempty"`
-	Histogram   *points `json:"histogram,omitempty"`
-}
-
-// points are a Gauge, a Sum or a Histogram.
-type points struct {
-	Points      []point `json:"dataPoints"`
-	Temporality int     `json:"aggregationTemporality,omitempty"`
-	Monotonic   bool    `json:"isMonotonic,omitempty"`
-}
-
-// A point is a NumberDataPoint, which has a Value, or a HistogramDataPoint.
-type point struct {
-	Attributes []pair    `json:"attributes,omitempty"`
-	Start      nanos     `json:"startTimeUnixNano"`
-	Time       nanos     `json:"timeUnixNano"`
-	Value      *int64    `json:"asInt,string,omitempty"`
-	Count      uint64    `json:"count,string,omitempty"`
-	Sum        float64   `json:"sum,omitempty"`
-	Buckets    []uint64  `json:"bucketCounts,omitempty"`
-	Bounds     []float64 `json:"explicitBounds,omitempty"`
-}
-
 // convert returns metrics as OTLP has them, without those that nothing was recorded of. It knows the
 // kinds of those that this package and the instrumentation of the Go runtime record.
-func convert(metrics []metricdata.Metrics) (list []metricOf) {
+func convert(metrics []metricdata.Metrics) []object {
+	list := []object{}
 	for _, m := range metrics {
-		made, data := metricOf{Name: m.Name, Unit: m.Unit, Description: m.Description}, new(points)
+		kind, points, data := "", []object(nil), object{}
 		switch d := m.Data.(type) {
 		case metricdata.Gauge[int64]:
-			made.Gauge, data.Points = data, numbers(d.DataPoints)
+			kind, points = "gauge", numbers(d.DataPoints)
 		case metricdata.Sum[int64]:
-			made.Sum, *data = data, points{numbers(d.DataPoints), temporality(d.Temporality), d.IsMonotonic}
+			kind, points = "sum", numbers(d.DataPoints)
+			data["aggregationTemporality"], data["isMonotonic"] = cumulativeSum, d.IsMonotonic
 		case metricdata.Histogram[float64]:
-			made.Histogram, *data = data, points{Points: distributions(d.DataPoints), Temporality: temporality(d.Temporality)}
+			kind, points = "histogram", distributions(d.DataPoints)
+			data["aggregationTemporality"] = cumulativeSum
 		}
-		if len(data.Points) > 0 {
-			list = append(list, made)
+		if data["dataPoints"] = points; len(points) > 0 {
+			list = append(list, object{"name": m.Name, "unit": m.Unit, "description": m.Description, kind: data})
 		}
 	}
 	return list
 }
 
-// temporality returns the number that OTLP has for a temporality.
-func temporality(t metricdata.Temporality) int {
-	const delta, cumulative = 1, 2
-	if t == metricdata.DeltaTemporality {
-		return delta
-	}
-	return cumulative
+// cumulativeSum is AGGREGATION_TEMPORALITY_CUMULATIVE, which [exporter.Temporality] asks for.
+const cumulativeSum = 2
+
+// pointOf returns what a NumberDataPoint and a HistogramDataPoint have in common.
+func pointOf(of attribute.Set, start, end time.Time) object {
+	return object{"attributes": pairs(of.ToSlice()), "startTimeUnixNano": nanos(start), "timeUnixNano": nanos(end)}
 }
 
-func numbers(list []metricdata.DataPoint[int64]) []point {
-	made := make([]point, len(list))
+func numbers(list []metricdata.DataPoint[int64]) []object {
+	made := make([]object, len(list))
 	for i, p := range list {
-		made[i] = point{Attributes: pairs(p.Attributes.ToSlice()), Start: nanos(p.StartTime), Time: nanos(p.Time), Value: &p.Value}
+		made[i] = pointOf(p.Attributes, p.StartTime, p.Time)
+		made[i]["asInt"] = strconv.FormatInt(p.Value, 10)
 	}
 	return made
 }
 
-func distributions(list []metricdata.HistogramDataPoint[float64]) []point {
-	made := make([]point, len(list))
+func distributions(list []metricdata.HistogramDataPoint[float64]) []object {
+	made := make([]object, len(list))
 	for i, p := range list {
-		made[i] = point{
-			Attributes: pairs(p.Attributes.ToSlice()), Start: nanos(p.StartTime), Time: nanos(p.Time),
-			Count: p.Count, Sum: p.Sum, Buckets: p.BucketCounts, Bounds: p.Bounds,
-		}
+		made[i] = pointOf(p.Attributes, p.StartTime, p.Time)
+		made[i]["count"], made[i]["sum"] = strconv.FormatUint(p.Count, 10), p.Sum
+		made[i]["bucketCounts"], made[i]["explicitBounds"] = p.BucketCounts, p.Bounds
 	}
 	return made
 }
