@@ -69,27 +69,79 @@ func callerDialect() dialect.Dialect {
 
 // A site is an HTTP on a loopback address.
 type site struct {
-	t    testing.TB
-	http *HTTP
-	note *notebook
-	log  *syncBuffer
-	addr string
-	url  string             // of the default endpoint: a notebook
-	stop context.CancelFunc // ends Serve
-	done chan error         // how that ended
+	t      testing.TB
+	http   *HTTP
+	note   *notebook
+	log    *syncBuffer
+	dialer func(ctx context.Context, network, addr string) (net.Conn, error) // nil for the network
+	addr   string
+	url    string             // of the default endpoint: a notebook
+	stop   context.CancelFunc // ends Serve
+	done   chan error         // how that ended
 }
 
 // serveHTTP serves a notebook at /mcp and callerDialect at /mcp/caller.
 func serveHTTP(t testing.TB, cfg HTTPConfig) *site {
 	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return serveOn(t, cfg, l)
+}
+
+// A pipes is a listener without a network, for tests that play with time.
+type pipes struct {
+	net.Listener // nil
+	conns        chan net.Conn
+	closed       chan struct{}
+}
+
+// Accept implements [net.Listener].
+func (p pipes) Accept() (net.Conn, error) {
+	select {
+	case c := <-p.conns:
+		return c, nil
+	case <-p.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+// Close implements [net.Listener].
+func (p pipes) Close() error { close(p.closed); return nil }
+
+// Addr implements [net.Listener].
+func (pipes) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 80} }
+
+// A localPipe is a connection to a loopback address.
+type localPipe struct{ net.Conn }
+
+// LocalAddr implements [net.Conn].
+func (localPipe) LocalAddr() net.Addr { return pipes{}.Addr() }
+
+// serveInside is serveHTTP without a network. Its clients must be in the same bubble of time.
+func serveInside(t testing.TB, cfg HTTPConfig) *site {
+	t.Helper()
+	l := pipes{conns: make(chan net.Conn), closed: make(chan struct{})}
+	w := serveOn(t, cfg, l)
+	w.dialer = func(context.Context, string, string) (net.Conn, error) {
+		here, there := net.Pipe()
+		select {
+		case l.conns <- localPipe{there}:
+			return here, nil
+		case <-l.closed:
+			return nil, net.ErrClosed
+		}
+	}
+	return w
+}
+
+func serveOn(t testing.TB, cfg HTTPConfig, l net.Listener) *site {
+	t.Helper()
 	s, n, log := testServer(t)
 	cfg.Servers = append([]*Server{s, New(Config{Dialect: callerDialect()})}, cfg.Servers...)
 	cfg.Logger = slog.New(slog.NewJSONHandler(log, nil))
 	h, err := NewHTTP(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +198,9 @@ func (w *site) ask(text string) answer {
 func (w *site) open(text string) *http.Response {
 	w.t.Helper()
 	req := w.request(text)
-	client := http.Client{Timeout: time.Minute, Transport: &http.Transport{DisableKeepAlives: true, DisableCompression: true}}
+	client := http.Client{Timeout: time.Minute, Transport: &http.Transport{
+		DialContext: w.dialer, DisableKeepAlives: true, DisableCompression: true,
+	}}
 	res, err := client.Do(req)
 	if err != nil {
 		w.t.Fatalf("%.200s: %v", text, err)

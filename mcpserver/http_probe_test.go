@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net/http"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -17,68 +16,57 @@ import (
 // but for a page of another site.
 func TestProbes(t *testing.T) {
 	t.Parallel()
-	var fault atomic.Pointer[error]
-	check := func(context.Context) error {
-		if err := fault.Load(); err != nil {
-			return *err
+	synctest.Test(t, func(t *testing.T) {
+		var fault error
+		w := serveInside(t, HTTPConfig{Auth: testAuth, Rate: 1.0 / 64, Burst: 1, Ready: func(context.Context) error { return fault }})
+		for range 3 {
+			w.want("GET /healthz", http.StatusOK, `{"status":"ok"}`)
+			w.want("GET /readyz", http.StatusOK, `{"status":"ready"}`)
 		}
-		return nil
-	}
-	w := serveHTTP(t, HTTPConfig{Auth: testAuth, Rate: 1.0 / 64, Burst: 1, Ready: check})
-	for range 3 {
-		w.want("GET /healthz", http.StatusOK, `{"status":"ok"}`)
-		w.want("GET /readyz", http.StatusOK, `{"status":"ready"}`)
-	}
-	if a := w.want("HEAD /readyz", http.StatusOK); a.body != "" {
-		t.Errorf("HEAD has the body %q", a.body)
-	}
-	w.want("GET /readyz\nHost: evil.example", http.StatusForbidden, "no name of this server")
-	w.want("GET /healthz\nHost: evil.example", http.StatusForbidden, "no name of this server")
-	w.want("GET /healthz/x", http.StatusNotFound)
-
-	secret := &sequent.Error{Code: sequent.CodeUnavailable, Msg: "host db.internal is away", Err: errors.New("password secret")}
-	fault.Store(new(error(secret)))
-	until(t, func() bool { return w.ask("GET /readyz").status == http.StatusServiceUnavailable })
-	a := w.want("GET /readyz", http.StatusServiceUnavailable, `{"status":"not ready","reason":"store_unavailable"}`)
-	if strings.Contains(a.body, "secret") || strings.Contains(a.body, "internal") || a.header.Get("Retry-After") == "" {
-		t.Errorf("it says %v %s", a.header, a.body)
-	}
-	w.want("GET /healthz", http.StatusOK)
-	fault.Store(nil)
-	until(t, func() bool { return w.ask("GET /readyz").status == http.StatusOK })
-}
-
-// until waits for something that takes a second or two.
-func until(t *testing.T, done func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !done(); time.Sleep(50 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("it does not happen")
+		if a := w.want("HEAD /readyz", http.StatusOK); a.body != "" {
+			t.Errorf("HEAD has the body %q", a.body)
 		}
-	}
+		w.want("GET /readyz\nHost: evil.example", http.StatusForbidden, "no name of this server")
+		w.want("GET /healthz\nHost: evil.example", http.StatusForbidden, "no name of this server")
+		w.want("GET /healthz/x", http.StatusNotFound)
+
+		fault = &sequent.Error{Code: sequent.CodeUnavailable, Msg: "host db.internal is away", Err: errors.New("password secret")}
+		time.Sleep(readyFor)
+		a := w.want("GET /readyz", http.StatusServiceUnavailable, `{"status":"not ready","reason":"store_unavailable"}`)
+		if strings.Contains(a.body, "secret") || strings.Contains(a.body, "internal") || a.header.Get("Retry-After") == "" {
+			t.Errorf("it says %v %s", a.header, a.body)
+		}
+		w.want("GET /healthz", http.StatusOK)
+		fault = nil
+		time.Sleep(readyFor)
+		w.want("GET /readyz", http.StatusOK)
+	})
 }
 
 // A draining server reports it, continues to answer, and then ends.
 func TestDrain(t *testing.T) {
 	t.Parallel()
-	const drain = 3 * time.Second // enough for a few requests on a slow machine
-	w := serveHTTP(t, HTTPConfig{Drain: drain})
-	call := "POST /mcp/caller\nMcp-Session-Id: " + w.handshake("/mcp/caller") + "\n\n" + `{"jsonrpc":"2.0","id":1,"method":"ping"}`
-	w.want(call, http.StatusOK)
-	begun := time.Now()
-	w.stop()
-	until(t, func() bool { return w.ask("GET /readyz").status == http.StatusServiceUnavailable })
-	w.want("GET /readyz", http.StatusServiceUnavailable, `"reason":"draining"`)
-	w.want("GET /healthz", http.StatusOK)
-	w.want(call, http.StatusOK)
-	res, err := new(http.Client).Get("http://" + w.addr + "/healthz")
-	if err != nil || !res.Close {
-		t.Fatalf("the connection stays after %+v, %v", res, err)
-	}
-	res.Body.Close()
-	if err := await(t, "serving ends", w.done); err != nil || time.Since(begun) < drain {
-		t.Errorf("it ends with %v after %v, want nil after %v", err, time.Since(begun), drain)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		const drain = 3 * time.Second
+		w := serveInside(t, HTTPConfig{Drain: drain})
+		call := "POST /mcp/caller\nMcp-Session-Id: " + w.handshake("/mcp/caller") + "\n\n" + ping
+		w.want(call, http.StatusOK)
+		begun := time.Now()
+		w.stop()
+		synctest.Wait()
+		w.want("GET /readyz", http.StatusServiceUnavailable, `"reason":"draining"`)
+		w.want("GET /healthz", http.StatusOK)
+		w.want(call, http.StatusOK)
+		client := http.Client{Transport: &http.Transport{DialContext: w.dialer}}
+		res, err := client.Get("http://" + w.addr + "/healthz")
+		if err != nil || !res.Close {
+			t.Fatalf("the connection stays after %+v, %v", res, err)
+		}
+		res.Body.Close()
+		if err := <-w.done; err != nil || time.Since(begun) < drain {
+			t.Errorf("it ends with %v after %v, want nil after %v", err, time.Since(begun), drain)
+		}
+	})
 }
 
 func TestReadiness(t *testing.T) {
