@@ -21,18 +21,16 @@ const CodeScopeRequired sequent.Code = "scope_required"
 var ErrScopeRequired = sequent.Errorf(CodeScopeRequired, "", "pass the session's id if the tool takes one, or add ?scope=NAME to the endpoint's URL, or authenticate, or use stdio",
 	"the call names no session and has no scope")
 
-// ErrNext is what a change function returns to [Turn.Record] if the call does not belong
-// to the scope's current session but begins the next one.
-var ErrNext = errors.New("the call begins the scope's next session")
+// errNext ends the change of a session that the call does not belong to.
+var errNext = errors.New("the call begins the scope's next session")
 
 // Scopes finds the session of a call that names none: the session that was begun last in
 // the caller's scope; see [tool.Scope]. It is safe for concurrent use.
 //
 //	turn, err := scopes.Enter(ctx, c.Caller) // one call at a time in a scope
 //	defer turn.Leave()
-//	s, err := turn.Record(ctx, newID, func(c *sequent.Change) error {
-//		… // return ErrNext if the call begins the scope's next session
-//	})
+//	turn.Begins = … // the call begins the scope's next session
+//	s, err := turn.Record(ctx, newID, func(c *sequent.Change) error { … })
 type Scopes struct {
 	engine  *sequent.Engine
 	dialect string
@@ -71,11 +69,15 @@ type Turn struct {
 	// beginning another: its reply was lost. An exclusive scope with a project stands for all
 	// such scopes of the project, because a client starts its server again in another process.
 	Request sequent.Request
+	// Begins means that the call begins the scope's next session if the current one has
+	// thoughts, none of them of the same Request.
+	Begins bool
 
 	scopes *Scopes
 	caller tool.Caller
 	place  place
 	known  *current
+	left   *sequent.Session
 }
 
 // Enter waits until all earlier calls in the caller's scope have left it. The caller must
@@ -168,15 +170,16 @@ func (t *Turn) Current(ctx context.Context) (sequent.ID, error) {
 func (t *Turn) engine() *sequent.Engine { return t.scopes.engine.Owned(t.caller.Owner) }
 
 // Record makes a change to the scope's current session. If there is none, if it was
-// deleted or has expired, or if change returns [ErrNext], Record begins the scope's next
+// deleted or has expired, or if the call Begins the next one, Record begins the scope's next
 // session with it, with an id of newID; see [Begin]. Other processes find that session
 // unless the scope is exclusive. Errors are those of change, newID, [Turn.Current],
 // [sequent.Engine.Update] and Begin.
 //
-// A session that ErrNext leaves open is marked as abandoned, after the next one was
+// A session that is left open is marked as abandoned, after the next one was
 // begun: a call that is refused changes nothing. If the mark fails, or the process is
 // killed before it, the session stays active. No rule depends on the mark.
 func (t *Turn) Record(ctx context.Context, newID func() (sequent.ID, error), change func(*sequent.Change) error) (*sequent.Session, error) {
+	t.left = nil
 	id, err := t.Current(ctx)
 	if err != nil {
 		return nil, err
@@ -189,18 +192,17 @@ func (t *Turn) Record(ctx context.Context, newID func() (sequent.ID, error), cha
 			return change(c)
 		})
 	}
-	left := new(sequent.Session)
 	if id != "" {
 		s, err := t.engine().Update(ctx, id, func(c *sequent.Change) error {
-			err := change(c)
-			if errors.Is(err, ErrNext) {
-				left = c.Session()
+			if t.left = nil; t.leaves(c.Session()) {
+				t.left = c.Session()
+				return errNext
 			}
-			return err
+			return change(c)
 		})
 		switch {
-		case errors.Is(err, ErrNext), errors.Is(err, sequent.ErrNotFound):
-		case sequent.CodeOf(err) == sequent.CodeCorrupt && beginsNext(ctx, id, change):
+		case errors.Is(err, errNext), errors.Is(err, sequent.ErrNotFound):
+		case sequent.CodeOf(err) == sequent.CodeCorrupt && t.Begins: // it refuses all changes
 		default:
 			return s, err
 		}
@@ -223,8 +225,8 @@ func (t *Turn) Record(ctx context.Context, newID func() (sequent.ID, error), cha
 		return s, err
 	}
 	t.remember(s.ID(), true)
-	if left.Len() > 0 {
-		t.abandon(context.WithoutCancel(ctx), left, s.Created())
+	if t.left != nil {
+		t.abandon(context.WithoutCancel(ctx), t.left, s.Created())
 	}
 	return s, nil
 }
@@ -238,17 +240,15 @@ func (t *Turn) remember(id sequent.ID, begun bool) {
 	}
 }
 
-// beginsNext reports whether change would begin the next session of a scope whose current one
-// is not what was recorded and refuses all changes.
-func beginsNext(ctx context.Context, id sequent.ID, change func(*sequent.Change) error) bool {
-	_, err := sequent.New(sequent.Config{}).Begin(ctx, id, func(c *sequent.Change) error {
-		if _, err := c.Append(sequent.Draft{Number: 1, Total: 1, Text: "a thought", Final: true}); err != nil {
-			return err
-		}
-		return change(c)
-	})
-	return errors.Is(err, ErrNext)
+// leaves reports whether the call leaves the current session for the next one.
+func (t *Turn) leaves(s *sequent.Session) bool {
+	recorded, ok := s.Recorded(t.Request.Key)
+	return t.Begins && s.Len() > 0 && (!ok || recorded.Request != t.Request)
 }
+
+// Left returns the session that the next one of the scope follows, or nil. It is for the newID of
+// [Turn.Record].
+func (t *Turn) Left() *sequent.Session { return t.left }
 
 // abandon marks the session that was left when the scope's next one began,
 // unless it had ended or was continued or deleted since: another process may use it.

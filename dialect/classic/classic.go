@@ -126,10 +126,8 @@ func (c *classic) record(ctx context.Context, turn *dialect.Turn, in args) (*seq
 		}
 		return sequent.ID(second + "-" + strconv.Itoa(n)), nil
 	}
+	turn.Begins = in.plain() && in.Number == 1
 	return turn.Record(ctx, newID, func(c *sequent.Change) error {
-		if in.plain() && in.Number == 1 && c.Session().Len() > 0 {
-			return dialect.ErrNext
-		}
 		_, err := c.Append(draft)
 		return err
 	})

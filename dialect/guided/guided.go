@@ -107,11 +107,8 @@ func (d *server) record(ctx context.Context, caller tool.Caller, in call) (*sequ
 		return nil, err
 	}
 	defer turn.Leave()
+	turn.Begins = in.Number == 1 && !in.Revision && !in.More && in.From == nil
 	return turn.Record(ctx, d.newID, func(c *sequent.Change) error {
-		plain := !in.Revision && !in.More && in.From == nil
-		if plain && in.Number == 1 && c.Session().Len() > 0 {
-			return dialect.ErrNext
-		}
 		draft := sequent.Draft{
 			Number: in.Number, Total: in.Total, Text: in.Thought,
 			Revision: in.Revision, Final: !in.Next && !in.More, Extend: in.More,

@@ -102,15 +102,17 @@ func (d *server) record(ctx context.Context, caller tool.Caller, st *step) (*seq
 		return nil, err
 	}
 	defer turn.Leave()
-	turn.Request = st.request
+	turn.Request, turn.Begins = st.request, st.begins()
 	newID := func() (sequent.ID, error) {
-		if !st.begins() {
+		if left := turn.Left(); left != nil && left.State() == sequent.Active {
+			st.open = new(left.Header())
+		} else if !turn.Begins {
 			st.open = d.unfinished(ctx, caller)
 		}
 		d.lookBack(ctx, caller, st)
 		return d.newID()
 	}
-	return turn.Record(ctx, newID, st.resume)
+	return turn.Record(ctx, newID, st.apply)
 }
 
 var errSessionRequired = &refusal{
@@ -148,22 +150,6 @@ func (st *step) refers() bool {
 // nothing before it and has no higher number.
 func (st *step) begins() bool {
 	return !st.refers() && !st.More && (st.Number == nil || *st.Number == 1)
-}
-
-// resume is apply for the scope's session, which the call does not name.
-func (st *step) resume(c *sequent.Change) error {
-	s := c.Session()
-	if st.begins() && s.Len() > 0 {
-		// Unless this is a repeated call whose reply was lost.
-		if t, ok := s.Recorded(st.Key); !ok || t.Request != st.request {
-			st.open = nil
-			if h := s.Header(); h.State == sequent.Active {
-				st.open = &h
-			}
-			return dialect.ErrNext
-		}
-	}
-	return st.apply(c)
 }
 
 // apply records the step in a change of its session. A step that repeats a recorded one

@@ -71,12 +71,8 @@ func (j *journal) record(ctx context.Context, caller tool.Caller, in args) (*seq
 		return nil, err
 	}
 	defer turn.Leave()
-	return turn.Record(ctx, j.newID, func(c *sequent.Change) error {
-		if in.First && c.Session().Version() > 0 {
-			return dialect.ErrNext
-		}
-		return in.appendTo(c)
-	})
+	turn.Begins = in.First
+	return turn.Record(ctx, j.newID, in.appendTo)
 }
 
 // appendTo appends the entry to the session that c changes.
