@@ -11,6 +11,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -206,25 +207,28 @@ func TestShutdownOfStuckClients(t *testing.T) {
 // may take.
 func TestKeptConnection(t *testing.T) {
 	t.Parallel()
-	const timeout = 1500 * time.Millisecond // a write of a busy machine stays below
-	w := serveHTTP(t, HTTPConfig{Timeout: timeout})
-	client := &http.Client{Timeout: time.Minute, Transport: &http.Transport{MaxConnsPerHost: 1}}
-	for range 2 {
-		for _, text := range []string{modernCall("/mcp", "note", "x"), "PUT /mcp\n"} {
-			res, err := client.Do(w.request(text))
-			if err != nil {
-				t.Fatal(err)
+	synctest.Test(t, func(t *testing.T) {
+		const timeout = 2 * time.Second
+		w := serveInside(t, HTTPConfig{Timeout: timeout})
+		client := &http.Client{Timeout: time.Minute, Transport: &http.Transport{DialContext: w.dialer, MaxConnsPerHost: 1}}
+		for range 2 {
+			for _, text := range []string{modernCall("/mcp", "note", "x"), "PUT /mcp\n"} {
+				res, err := client.Do(w.request(text))
+				if err != nil {
+					t.Fatal(err)
+				}
+				_, _ = io.Copy(io.Discard, res.Body)
+				res.Body.Close()
+				time.Sleep(2 * timeout)
 			}
-			_, _ = io.Copy(io.Discard, res.Body)
-			res.Body.Close()
-			<-time.After(timeout + 100*time.Millisecond)
 		}
-	}
-	// A call may take longer than that too.
-	go func() {
-		await(t, "a call begins", w.note.Begun)
-		<-time.After(timeout + 100*time.Millisecond)
-		w.note.Release <- struct{}{}
-	}()
-	w.want(modernCall("/mcp", "wait", "y"), http.StatusOK, "done y")
+		// A call may take longer than that too.
+		go func() {
+			<-w.note.Begun
+			time.Sleep(2 * timeout)
+			w.note.Release <- struct{}{}
+		}()
+		w.want(modernCall("/mcp", "wait", "y"), http.StatusOK, "done y")
+		w.end()
+	})
 }
