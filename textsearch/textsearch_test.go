@@ -2,7 +2,6 @@ package textsearch_test
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -308,36 +307,6 @@ func TestLinear(t *testing.T) {
 	textsearch.Excerpt(text, q, 100)
 	if took := time.Since(begun); took > 5*time.Second {
 		t.Errorf("%v", took)
-	}
-}
-
-func TestIndexQueries(t *testing.T) {
-	t.Parallel()
-	for _, test := range []struct{ query, all, some, tsquery string }{
-		{"pools", `"pool"`, `("pool")`, `'pool'`},
-		{"pools empty", `("pool" AND "empti")`, `("pool" OR "empti")`, `('pool' & 'empti')`},
-		{"depl* -crow", `"depl" * NOT "crow"`, `("depl" *) NOT "crow"`, `'depl':* & !'crow'`},
-		{`"a bird" crow -"x" -owls*`, `(("a" AND "bird") AND "crow") NOT "owls" *`, `("a" AND "bird") NOT "owls" *`, `(('a' & 'bird') & 'crow') & !'owls':*`},
-		{"思考链", `(("思" AND "考") AND ("考" AND "链"))`, `(("思" AND "考") OR ("考" AND "链"))`, `(('思' & '考') & ('考' & '链'))`},
-	} {
-		q := parse(t, test.query)
-		ts, ok := q.TSQuery(true)
-		if q.FTS5(true) != test.all || q.FTS5(false) != test.some || ts != test.tsquery || !ok {
-			t.Errorf("%s: %s, %s, %s, %t", test.query, q.FTS5(true), q.FTS5(false), ts, ok)
-		}
-	}
-	if s, ok := (textsearch.Query{}).TSQuery(false); ok {
-		t.Errorf("the zero Query asks for %q", s)
-	}
-	if got, ok := textsearch.TSVector("Two pools", "of a pool"); got != "'two' 'pools' 'pool' 'of' 'a' " || !ok {
-		t.Errorf("TSVector = %q, %t", got, ok)
-	}
-	var many strings.Builder
-	for i := range 200_000 {
-		fmt.Fprintf(&many, "%d ", i)
-	}
-	if got, ok := textsearch.TSVector(many.String()); ok {
-		t.Errorf("a vector of %d bytes", len(got))
 	}
 }
 

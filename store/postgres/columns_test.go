@@ -62,3 +62,26 @@ func TestColumns(t *testing.T) {
 		t.Errorf("changes of %q are no faults, want only %q", got, unread)
 	}
 }
+
+func TestPack(t *testing.T) {
+	for _, s := range []string{"", "a", "\x00", "a\x00b", "\x01", "\x010", "\x01\x00", "\x011\x000", strings.Repeat("é", 1000)} {
+		packed := pack(s)
+		if strings.Contains(packed, "\x00") || unpack(packed) != s {
+			t.Errorf("%q is packed as %q and unpacked as %q", s, packed, unpack(packed))
+		}
+	}
+}
+
+// Texts that PostgreSQL cannot hold are found with the statement that the schema shows.
+func TestPackedInSQL(t *testing.T) {
+	t.Parallel()
+	s := openAt(t, server.Schema(t))
+	defer s.Close()
+	if _, err := sequent.New(sequent.Config{Store: s}).Ensure(t.Context(), "a", adding("a\x00b\x01c\x010")); err != nil {
+		t.Fatal(err)
+	}
+	var text string
+	if err := s.db.QueryRowContext(t.Context(), `SELECT replace(replace(text, E'\x010', '␀'), E'\x011', E'\x01') FROM tool_log`).Scan(&text); err != nil || text != "a␀b\x01c\x010" {
+		t.Errorf("SQL reads %q, %v", text, err)
+	}
+}
