@@ -60,7 +60,7 @@ type figures map[string]float64
 // rare how much more may come of what occurs less than once in two calls.
 const (
 	chance = 0.02
-	rare   = 0.1
+	rare   = 0.25
 )
 
 // TestCounts counts and compares with table.txt, of which it fails above a figure, and below 80 %
