@@ -37,10 +37,13 @@ const (
 )
 
 // A Link gives read access to one session to any client that has its secret. It is a value of the
-// store, and ends with its session: a link whose session is gone is removed when it is used.
+// store, and ends with its session: a link whose session is gone is removed when it is used. The
+// value's name has the SHA-256 of the link's secret in hexadecimal, of which the first digits are
+// the link's id.
 type Link struct {
 	ID      string    `json:"id"` // names the link and does not open it
 	Session string    `json:"session"`
+	Epoch   int64     `json:"epoch"` // of the session
 	Owner   string    `json:"owner,omitempty"`
 	Token   string    `json:"token,omitempty"` // with which it was made: its id in a file, or its issuer
 	Created time.Time `json:"created"`
@@ -49,18 +52,10 @@ type Link struct {
 	Path    string    `json:"path,omitempty"`  // of the link, with its secret; of a new one only
 	URL     string    `json:"url,omitempty"`   // the whole link, if the server knows its public URL
 
-	name  string // of the value
-	epoch int64  // of the session
+	name string // of the value
 }
 
 func (l *Link) key() sequent.Key { return sequent.Key{Owner: l.Owner, ID: sequent.ID(l.Session)} }
-
-// A keptLink is the value of a link. Its name has the SHA-256 of the link's secret in
-// hexadecimal, of which the first digits are the link's id.
-type keptLink struct {
-	Link
-	Epoch int64 `json:"epoch"`
-}
 
 const (
 	linkPrefix = "link/"
@@ -100,12 +95,12 @@ func (h *Handler) findLinks(ctx context.Context, prefix string, selects func(*Li
 	found, err := h.values.ValuesOf(ctx, prefix)
 	list := []Link{}
 	for name, value := range found {
-		var k keptLink
-		if err := json.Unmarshal(value, &k); err != nil {
+		l := Link{name: name}
+		if err := json.Unmarshal(value, &l); err != nil {
 			return nil, fmt.Errorf("the value %q of the store is not a link: %w", name, err)
 		}
-		if k.name, k.epoch = name, k.Epoch; k.Expires.After(h.config.Now()) && selects(&k.Link) {
-			list = append(list, k.Link)
+		if l.Expires.After(h.config.Now()) && selects(&l) {
+			list = append(list, l)
 		}
 	}
 	slices.SortFunc(list, func(a, b Link) int { return cmp.Or(b.Created.Compare(a.Created), cmp.Compare(a.name, b.name)) })
@@ -154,9 +149,9 @@ func (x *exchange) makeLink(in linkBody) error {
 	}
 	secret := rand.Text() + rand.Text() // 260 bits
 	name := hashed(linkPrefix, secret)
-	l := Link{ID: name[len(linkPrefix):][:idDigits], Session: in.ID, Owner: s.Owner(), Token: x.granted.Token,
-		Created: now, Expires: expires}
-	value, err := json.Marshal(keptLink{l, s.Epoch()})
+	l := Link{ID: name[len(linkPrefix):][:idDigits], Session: in.ID, Epoch: s.Epoch(), Owner: s.Owner(),
+		Token: x.granted.Token, Created: now, Expires: expires}
+	value, err := json.Marshal(l)
 	if err == nil {
 		err = x.h.values.PutValue(ctx, name, value, l.Expires)
 	}
@@ -282,7 +277,7 @@ func (x *exchange) lookUp(ctx context.Context, name string) (*Link, error) {
 // sessionOf returns the session of a link. A link whose session is gone ends.
 func (x *exchange) sessionOf(ctx context.Context, l *Link) (*sequent.Session, error) {
 	s, err := x.h.config.Engine.Owned(l.Owner).Session(ctx, sequent.ID(l.Session))
-	if errors.Is(err, sequent.ErrNotFound) || err == nil && s.Epoch() != l.epoch {
+	if errors.Is(err, sequent.ErrNotFound) || err == nil && s.Epoch() != l.Epoch {
 		return nil, cmp.Or(x.h.dropLink(ctx, l), error(errOver))
 	}
 	return s, err
