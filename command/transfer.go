@@ -129,7 +129,7 @@ func (p *program) syncVault(ctx context.Context, rebuild bool) (result, error) {
 
 // openVault opens the vault of the owner, which must exist.
 func (p *program) openVault(ctx context.Context) (*vaults.Vault, error) {
-	all, err := p.app.Vaults(false)
+	all, err := p.app.Vaults()
 	if err != nil {
 		return nil, err
 	}

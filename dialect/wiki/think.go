@@ -271,20 +271,20 @@ func (st *step) next(s *sequent.Session) int {
 	return s.NumberAfter(s.Len())
 }
 
-// project writes a session that has got a thought into its note. A failure is told in the
-// reply and does not undo the thought: a later call or sync writes the note.
+// project writes a session that has got a thought into its note, and a new one into that of
+// its parent. A failure is told in the reply and does not undo the thought.
 func (t *turn) project(ctx context.Context, s *sequent.Session, st *step) (note vault.URI, problem string) {
-	what := "its note"
+	said := "the thought is recorded, but its note was not written (%s); sync makes up for it"
 	note, err := t.vault.Sessions.Write(ctx, s)
-	if err == nil && st.Session == "" && st.Parent != "" {
-		what = "the link in its workflow"
-		err = t.vault.Workflows.Link(ctx, st.Parent, string(s.ID()))
-	} else if err != nil {
+	if err != nil {
 		note = ""
+	} else if st.Session == "" && st.Parent != "" {
+		said = "the thought is recorded, but its workflow has no link to it (%s)"
+		err = t.vault.Workflows.Link(ctx, st.Parent, string(s.ID()))
 	}
 	if err != nil {
-		t.Vaults.Logger().WarnContext(ctx, "the thought is recorded, but its note was not written", "session", string(s.ID()), "note", what, "error", err)
-		problem = fmt.Sprintf("the thought is recorded, but %s was not written (%s); sync makes up for it", what, vaults.Reason(err))
+		t.Vaults.Logger().WarnContext(ctx, "a thought is recorded, and a note of it was not written", "session", string(s.ID()), "error", err)
+		problem = fmt.Sprintf(said, vaults.Reason(err))
 	}
 	return note, problem
 }

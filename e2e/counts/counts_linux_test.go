@@ -258,7 +258,7 @@ func (r row) inProcess(t *testing.T, got figures) {
 		t.Fatal(err)
 	}
 	defer a.Close()
-	if _, err := a.Vaults(false); err != nil { // nothing is written beside the calls
+	if _, err := a.Vaults(); err != nil { // nothing is written beside the calls
 		t.Fatal(err)
 	}
 	done := make(chan error, 1)

@@ -18,7 +18,7 @@ type Copies struct {
 
 // Copies returns the copies of a session, which need not exist in the store.
 func (a *App) Copies(ctx context.Context, k sequent.Key) (c Copies, err error) {
-	v, err := a.Vaults(false)
+	v, err := a.Vaults()
 	if err != nil {
 		return Copies{}, err
 	}
@@ -37,7 +37,7 @@ func (a *App) Copies(ctx context.Context, k sequent.Key) (c Copies, err error) {
 func (a *App) DeleteCopies(ctx context.Context, k sequent.Key, c Copies) error {
 	var err error
 	if c.Note != "" {
-		v, open := a.Vaults(false)
+		v, open := a.Vaults()
 		if open != nil {
 			return open
 		}

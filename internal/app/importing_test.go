@@ -59,7 +59,7 @@ func TestImportMarkdown(t *testing.T) {
 		}
 	}
 	check()
-	v, err := a.Vaults(false)
+	v, err := a.Vaults()
 	if err != nil {
 		t.Fatal(err)
 	}

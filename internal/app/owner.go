@@ -19,7 +19,7 @@ type RenamedOwner struct {
 // owner's vault and session files go along, if they are on this machine. A dry run changes
 // nothing.
 func (a *App) RenameOwner(ctx context.Context, from, to string, dryRun bool) (done RenamedOwner, err error) {
-	v, err := a.Vaults(false)
+	v, err := a.Vaults()
 	if err != nil {
 		return done, err
 	}

@@ -13,9 +13,8 @@ import (
 	"github.com/sequent-dev/sequent/vault/vaults"
 )
 
-// Vaults returns the vaults, which the app closes. With maintain, what a
-// crash has left unwritten is written in the background once they are opened.
-func (a *App) Vaults(maintain bool) (*vaults.Vaults, error) {
+// Vaults returns the vaults, which the app closes.
+func (a *App) Vaults() (*vaults.Vaults, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.vaults != nil {
@@ -25,7 +24,7 @@ func (a *App) Vaults(maintain bool) (*vaults.Vaults, error) {
 	if err != nil {
 		return nil, err
 	}
-	cfg := vaults.Config{Dir: dir, Engine: a.Engine, Maintain: maintain, MaxNotes: a.config.QuotaNotes, Logger: a.logger}
+	cfg := vaults.Config{Dir: dir, Engine: a.Engine, MaxNotes: a.config.QuotaNotes, Logger: a.logger}
 	m := a.config.Model
 	embedder, err := openai.NewEmbedder(openai.Config{Timeout: m.Timeout, MaxAttempts: m.MaxAttempts, Getenv: m.Getenv})
 	if e, ok := errors.AsType[*llm.Error](err); ok {
@@ -45,7 +44,7 @@ func (a *App) Vaults(maintain bool) (*vaults.Vaults, error) {
 // that an invalid folder is reported at the start. Otherwise the first call opens it: a
 // server of all dialects may not need a vault.
 func (a *App) wiki(dialect.Env) (dialect.Dialect, error) {
-	v, err := a.Vaults(true)
+	v, err := a.Vaults()
 	if err != nil {
 		return dialect.Dialect{}, err
 	}

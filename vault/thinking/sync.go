@@ -4,20 +4,12 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"iter"
 	"maps"
 	"time"
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/vault"
 )
-
-// A Store holds the sessions. [sequent.Engine] implements it.
-type Store interface {
-	Session(ctx context.Context, id sequent.ID) (*sequent.Session, error)
-	AllSessions(ctx context.Context, q sequent.Query) iter.Seq2[sequent.Header, error]
-	Restore(ctx context.Context, h sequent.Header, entries []sequent.Entry) (sequent.Restored, error)
-}
 
 // A Report is the result of Sync.
 type Report struct {
@@ -44,7 +36,7 @@ func (r *Report) fail(uri vault.URI, err error) {
 //
 // A person's edits stay. Sync is idempotent, and other processes may write sessions at the
 // same time.
-func (f *Files) Sync(ctx context.Context, store Store, rebuild bool) (r Report, err error) {
+func (f *Files) Sync(ctx context.Context, engine *sequent.Engine, rebuild bool) (r Report, err error) {
 	notes := make(map[sequent.ID]vault.URI)
 	for info, err := range f.vault.Walk(ctx, Folder) {
 		id := sequent.ID(info.URI.Name())
@@ -56,10 +48,10 @@ func (f *Files) Sync(ctx context.Context, store Store, rebuild bool) (r Report, 
 	}
 	if rebuild {
 		for id, uri := range notes {
-			r.fail(uri, f.read(ctx, store, id, uri, &r))
+			r.fail(uri, f.read(ctx, engine, id, uri, &r))
 		}
 	}
-	for h, err := range store.AllSessions(ctx, sequent.Query{ByCreated: true}) {
+	for h, err := range engine.AllSessions(ctx, sequent.Query{ByCreated: true}) {
 		if err != nil {
 			return r, err
 		}
@@ -68,7 +60,7 @@ func (f *Files) Sync(ctx context.Context, store Store, rebuild bool) (r Report, 
 		if !noted && (!ValidID(h.ID) || h.Labels[LabelVault] != f.id && !lost) {
 			continue
 		}
-		switch err := f.catchUp(ctx, store, h, uri, &r); sequent.CodeOf(err) {
+		switch err := f.catchUp(ctx, engine, h, uri, &r); sequent.CodeOf(err) {
 		case vault.CodeReadOnly, vault.CodeFull:
 			return r, err // all further notes would fail too
 		default:
@@ -82,7 +74,7 @@ func (f *Files) Sync(ctx context.Context, store Store, rebuild bool) (r Report, 
 }
 
 // read stores what a note has of a session and the store has not.
-func (f *Files) read(ctx context.Context, store Store, id sequent.ID, uri vault.URI, r *Report) error {
+func (f *Files) read(ctx context.Context, engine *sequent.Engine, id sequent.ID, uri vault.URI, r *Report) error {
 	n, err := f.vault.Read(ctx, uri)
 	if err != nil {
 		return err
@@ -94,7 +86,7 @@ func (f *Files) read(ctx context.Context, store Store, id sequent.ID, uri vault.
 	if err != nil {
 		return err
 	}
-	s, err := store.Session(ctx, id)
+	s, err := engine.Session(ctx, id)
 	switch {
 	case err == nil && len(entries) <= s.Len():
 		return nil
@@ -110,7 +102,7 @@ func (f *Files) read(ctx context.Context, store Store, id sequent.ID, uri vault.
 	case !errors.Is(err, sequent.ErrNotFound):
 		return err
 	}
-	outcome, err := store.Restore(ctx, h, entries)
+	outcome, err := engine.Restore(ctx, h, entries)
 	if outcome != sequent.RestoredNothing {
 		r.Read++
 	}
@@ -119,7 +111,7 @@ func (f *Files) read(ctx context.Context, store Store, id sequent.ID, uri vault.
 
 // catchUp writes the note of a session, unless the note has the session's state. The URI is
 // empty if there is no note.
-func (f *Files) catchUp(ctx context.Context, store Store, h sequent.Header, uri vault.URI, r *Report) error {
+func (f *Files) catchUp(ctx context.Context, engine *sequent.Engine, h sequent.Header, uri vault.URI, r *Report) error {
 	var damaged error
 	if uri != "" {
 		n, err := f.vault.Read(ctx, uri)
@@ -128,7 +120,7 @@ func (f *Files) catchUp(ctx context.Context, store Store, h sequent.Header, uri 
 		}
 		damaged = n.Front.Err()
 	}
-	s, err := store.Session(ctx, h.ID)
+	s, err := engine.Session(ctx, h.ID)
 	if err == nil {
 		_, err = f.Write(ctx, s)
 	}

@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"log/slog"
 	"os"
-	"sync"
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/vault"
@@ -25,15 +23,13 @@ type Vault struct {
 	Index     *index.Index
 
 	engine *sequent.Engine // the owner's
-	logger *slog.Logger
-	folder fs.FileInfo // when it was opened
-	stop   func()      // ends maintain
+	folder fs.FileInfo     // when it was opened
 }
 
 // openVault opens the vault of an owner.
-func (v *Vaults) openVault(ctx context.Context, owner string) (*Vault, error) {
+func (v *Vaults) openVault(owner string) (*Vault, error) {
 	cfg := v.config
-	o := &Vault{engine: cfg.Engine.Owned(owner), logger: cfg.Logger.With("owner", owner)}
+	o := &Vault{engine: cfg.Engine.Owned(owner)}
 	notes, err := vault.Open(vault.Config{Dir: v.Dir(owner), MaxNotes: cfg.MaxNotes})
 	if err != nil {
 		return nil, err
@@ -49,26 +45,10 @@ func (v *Vaults) openVault(ctx context.Context, owner string) (*Vault, error) {
 		"thinking/workflow": "use the tool workflow",
 		"assumptions":       "use assumption_ledger with action update",
 	}})
-	background, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	var tasks sync.WaitGroup
-	if cfg.Maintain {
-		tasks.Go(func() { o.maintain(background) })
-	}
-	o.stop = func() { cancel(); tasks.Wait() }
 	return o, nil
 }
 
-func (o *Vault) close() error {
-	o.stop()
-	return errors.Join(o.Index.Close(), o.Notes.Close())
-}
-
-// maintain writes what a crash has left unwritten.
-func (o *Vault) maintain(ctx context.Context) {
-	if _, err := o.Sessions.Sync(ctx, o.engine, false); err != nil && ctx.Err() == nil {
-		o.logger.WarnContext(ctx, "what a crash has left unwritten in the vault was not written; sync tries again", "error", err)
-	}
-}
+func (o *Vault) close() error { return errors.Join(o.Index.Close(), o.Notes.Close()) }
 
 // DeleteNote deletes a note from the vault and from the index.
 func (o *Vault) DeleteNote(ctx context.Context, uri vault.URI) error {

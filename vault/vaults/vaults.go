@@ -27,9 +27,6 @@ type Config struct {
 	Dir    string          // the local user's folder, absolute; required
 	Engine *sequent.Engine // of the sessions that have notes; required
 
-	// Maintain writes what a crash has left unwritten, in the background.
-	Maintain bool
-
 	MaxNotes int // of one owner; 0 means no limit
 
 	Embedder index.Embedder // for searches by meaning; nil disables them
@@ -79,7 +76,7 @@ func (v *Vaults) Open(ctx context.Context, owner string) (*Vault, error) {
 			v.config.Logger.WarnContext(ctx, "a vault whose folder was removed was not closed", "error", err)
 		}
 	}
-	o, err := v.openVault(ctx, owner)
+	o, err := v.openVault(owner)
 	if err == nil {
 		v.open[owner] = o
 	}
@@ -128,7 +125,7 @@ func (v *Vaults) Rename(from, to string, dryRun bool) (string, error) {
 	return renamed, os.Rename(old, renamed)
 }
 
-// Close stops the background tasks and releases the folders.
+// Close releases the folders.
 func (v *Vaults) Close() error {
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -52,7 +52,7 @@ func open(t *testing.T, cfg Config) *Vaults {
 
 // Concurrent calls for one owner open one vault.
 func TestOpenIsOnce(t *testing.T) {
-	v := open(t, Config{Dir: t.TempDir(), Engine: sequent.New(sequent.Config{}), Maintain: true})
+	v := open(t, Config{Dir: t.TempDir(), Engine: sequent.New(sequent.Config{})})
 	var wg sync.WaitGroup
 	var mu sync.Mutex
 	found := make(map[string]map[*Vault]bool)
@@ -108,29 +108,6 @@ func TestOpenFails(t *testing.T) {
 	}
 	if _, err := v.Open(t.Context(), ""); sequent.CodeOf(err) != sequent.CodeCanceled {
 		t.Errorf("after Close: %v", err)
-	}
-}
-
-// What a crash has left behind is repaired when a vault is opened, without a call of sync.
-func TestMaintain(t *testing.T) {
-	engine := sequent.New(sequent.Config{})
-	v := open(t, Config{Dir: t.TempDir(), Engine: engine})
-	own, err := v.Open(t.Context(), "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	const id = "session-1756610546730-48291"
-	if _, err := engine.Begin(t.Context(), id, func(c *sequent.Change) error {
-		c.SetLabel("vault", own.Sessions.ID())
-		_, err := c.Append(sequent.Draft{Number: 0, Total: 3, Text: "never in a [[note]]"})
-		return err
-	}); err != nil {
-		t.Fatal(err)
-	}
-	own.maintain(t.Context())
-	note, err := own.Notes.Read(t.Context(), "memory://thinking/sequential/"+id)
-	if err != nil || !strings.Contains(note.Body, "never in a [[note]]") {
-		t.Errorf("the note is %+v, %v", note, err)
 	}
 }
 
