@@ -24,56 +24,48 @@ import (
 func (v *Vault) Walk(ctx context.Context, folder string) iter.Seq2[Info, error] {
 	return func(yield func(Info, error) bool) {
 		folder := path.Clean(folder)
+		visit := func(p string, e fs.DirEntry, err error) error {
+			name := path.Base(p)
+			var info Info
+			var next error
+			if err == nil && e.IsDir() && p != folder && (name[0] == '.' || badName(name) != "" || len(p) > maxPathBytes) {
+				next = fs.SkipDir
+			}
+			switch {
+			case err != nil:
+			case ctx.Err() != nil:
+				p, err, next = "", ctx.Err(), fs.SkipAll
+			case p == folder, name[0] == '.', !e.IsDir() && !(e.Type().IsRegular() && isNote(name)):
+				return next
+			case badName(name) != "":
+				err = leftOut(p, badName(name))
+			case len(p) > maxPathBytes:
+				err = leftOut(p, fmt.Sprintf("its path is longer than %d bytes", maxPathBytes))
+			case e.IsDir():
+				return nil
+			default:
+				var stat fs.FileInfo
+				if stat, err = e.Info(); err == nil {
+					info = infoOf(p, stat)
+				}
+			}
+			if !errors.Is(err, fs.ErrNotExist) && !yield(info, wrap(err, URI(scheme+p))) { // else it was removed since
+				return fs.SkipAll
+			}
+			return next
+		}
 		err := v.isFolder(folder)
-		switch {
-		case err == nil:
-			v.walk(ctx, folder, yield)
-		case !errors.Is(err, fs.ErrNotExist):
+		if err == nil {
+			err = fs.WalkDir(v.root.FS(), folder, visit)
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			yield(Info{}, wrap(err, URI(scheme+folder)))
 		}
 	}
 }
 
-// walk yields the notes in a folder, and reports whether to continue.
-func (v *Vault) walk(ctx context.Context, folder string, yield func(Info, error) bool) bool {
-	entries, err := fs.ReadDir(v.root.FS(), folder)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) && !yield(Info{}, wrap(err, URI(scheme+folder))) {
-		return false
-	}
-	for _, e := range entries {
-		if ctx.Err() != nil {
-			yield(Info{}, wrap(ctx.Err(), scheme))
-			return false
-		}
-		if e.Name()[0] == '.' || !e.IsDir() && !(e.Type().IsRegular() && isNote(e.Name())) {
-			continue
-		}
-		p := path.Join(folder, e.Name())
-		why := badName(e.Name())
-		if why == "" && len(p) > maxPathBytes {
-			why = fmt.Sprintf("its path is longer than %d bytes", maxPathBytes)
-		}
-		if why == "" && e.IsDir() {
-			if !v.walk(ctx, p, yield) {
-				return false
-			}
-			continue
-		}
-		var info Info
-		stat, err := e.Info()
-		switch {
-		case why != "":
-			err = sequent.Errorf(CodeInvalidURI, "uri", "rename it", "the file %q is left out: %s", p, why)
-		case errors.Is(err, fs.ErrNotExist): // removed since
-			continue
-		case err == nil:
-			info = infoOf(p, stat)
-		}
-		if !yield(info, wrap(err, URI(scheme+p))) {
-			return false
-		}
-	}
-	return true
+func leftOut(p, why string) error {
+	return sequent.Errorf(CodeInvalidURI, "uri", "rename it", "the file %q is left out: %s", p, why)
 }
 
 // Find returns the URI of the note with a name in a folder: directly in it, or else in a
