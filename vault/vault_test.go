@@ -217,24 +217,6 @@ func TestRecent(t *testing.T) {
 	}
 }
 
-func TestFilesThatAreNoNotes(t *testing.T) {
-	v, dir := open(t)
-	for _, name := range []string{"b.json", "a.JSON", ".hidden.json", "deeper/c.json", "x.md"} {
-		put(t, dir, "workflows/"+name, name)
-	}
-	put(t, dir, "workflows/large.json", strings.Repeat("x", 2<<20))
-	var failed []error
-	files := func(folder string) map[string][]byte {
-		return v.Files(t.Context(), folder, ".json", func(err error) { failed = append(failed, err) })
-	}
-	if got := files("workflows"); len(got) != 2 || string(got["b.json"]) != "b.json" || len(files("none/such")) > 0 {
-		t.Errorf("%q", got)
-	}
-	if len(failed) != 1 || sequent.CodeOf(failed[0]) != vault.CodeTooLarge {
-		t.Errorf("%v", failed)
-	}
-}
-
 // Changes by other programs during an update are not lost.
 func TestUpdateBesideOthers(t *testing.T) {
 	v, dir := open(t)
@@ -325,25 +307,6 @@ func TestLimit(t *testing.T) {
 	if get(t, dir, "full.md") != full {
 		t.Error("a refused update has changed the note")
 	}
-}
-
-func TestMaxNotes(t *testing.T) {
-	dir := t.TempDir()
-	v := openIn(t, vault.Config{Dir: dir, MaxNotes: 2})
-	put(t, dir, "by hand.md", "x")
-	create := func(uri vault.URI, want sequent.Code) {
-		t.Helper()
-		if err := v.Create(t.Context(), &vault.Note{URI: uri}); sequent.CodeOf(err) != want {
-			t.Errorf("%s: %v", uri, err)
-		}
-	}
-	create("memory://one", "")
-	create("memory://two", sequent.CodeQuotaExceeded)
-	if err := errors.Join(v.Delete(t.Context(), "memory://one", nil), os.Remove(filepath.Join(dir, "by hand.md"))); err != nil {
-		t.Fatal(err)
-	}
-	create("memory://two", "")
-	create("memory://three", "")
 }
 
 // A vault that is opened twice behaves like two processes, because a file lock belongs

@@ -162,20 +162,6 @@ func TestForeignFile(t *testing.T) {
 	}
 }
 
-func TestReadOnlyVault(t *testing.T) {
-	t.Parallel()
-	if os.Getuid() <= 0 {
-		t.Skip("SKIP: permissions do not hold for this user; run as another")
-	}
-	b := newBox(t, index.Config{}, map[string]string{"a.md": "words"})
-	if err := os.Chmod(b.dir, 0o500); err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = os.Chmod(b.dir, 0o700) }() // for the clean-up
-	_, err := b.Search(t.Context(), index.Query{Text: "words"}, nil)
-	wantCode(t, err, vault.CodeReadOnly, "")
-}
-
 func TestCanceled(t *testing.T) {
 	t.Parallel()
 	b := newBox(t, index.Config{}, library)

@@ -81,3 +81,21 @@ func TestDamagedFrontMatter(t *testing.T) {
 	}
 	d.wantSame()
 }
+
+// An editor that saves an older version takes thoughts from the note. The next thought brings
+// them back, beside what the person has written.
+func TestEditorSavesAnOlderVersion(t *testing.T) {
+	d := newDesk(t)
+	d.think(step(0))
+	opened := d.read()
+	d.think(step(1))
+	d.think(step(2))
+	remark := strings.NewReplacer("## Thought 0/5", "A remark.\n\n## Thought 0/5")
+	_, want, _ := strings.Cut(remark.Replace(d.read()), "\n---\n")
+	d.write(remark.Replace(opened))
+	d.think(step(2))
+	if _, got, _ := strings.Cut(d.read(), "\n---\n"); !strings.HasPrefix(got, want) || strings.Count(got, "## Thought") != 4 {
+		t.Errorf("the note is now\n%s", got)
+	}
+	d.wantSame()
+}

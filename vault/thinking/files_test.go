@@ -2,8 +2,6 @@ package thinking_test
 
 import (
 	"errors"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -71,21 +69,6 @@ func TestSessionWithoutFile(t *testing.T) {
 			t.Errorf("%q: %v", id, err)
 		}
 	}
-}
-
-// A deleted file is written again, with all thoughts.
-func TestFileRemoved(t *testing.T) {
-	d := newDesk(t)
-	d.think(step(0))
-	d.think(step(1))
-	if err := os.RemoveAll(filepath.Join(d.dir, "thinking")); err != nil {
-		t.Fatal(err)
-	}
-	d.think(step(2))
-	if got := d.read(); strings.Count(got, "## Thought") != 3 {
-		t.Errorf("%s", got)
-	}
-	d.wantSame()
 }
 
 // A copy of a file is not a session.

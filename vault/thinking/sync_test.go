@@ -2,6 +2,8 @@ package thinking_test
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -12,46 +14,40 @@ import (
 	"github.com/sequent-dev/sequent/vault/thinking"
 )
 
-func TestSyncWritesWhatIsMissing(t *testing.T) {
+func TestSync(t *testing.T) {
 	d := newDesk(t)
 	// The program was killed between store and file, three times.
 	d.commit("session-1-new", thought(step(0)))
 	d.think(step(0))
 	d.commit(sessionID, thought(step(1)))
-	d.commit("session-2-state", thought(step(0)))
-	d.files.Write(t.Context(), must(d.engine.Session(t.Context(), "session-2-state")))
+	d.files.Write(t.Context(), d.commit("session-2-state", thought(step(0))))
 	d.commit("session-2-state", func(c *sequent.Change) error { c.SetState(sequent.Cancelled); return nil })
-	d.commit("plan", thought(step(0))) // has no file, and never will
+	// What has no note, and notes that have no session.
+	d.commit("plan", thought(step(0)))
+	d.writeFile("thinking/sequential/README.md", "# About\n")
+	d.writeFile("thinking/sequential/session-17-note.md", "# Just a note\n")
+	d.writeFile("thinking/sequential/session-18.md", "## Thought 1/2 [agent]\n\n[[x]]\n\n*2025-08-31 03:22:26 UTC* ^thought-999999999\n")
 
-	r := d.sync(false)
-	if r.Notes != 3 || len(r.Failed) != 0 {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := d.files.Sync(ctx, d.engine, false); sequent.CodeOf(err) != sequent.CodeCanceled {
+		t.Errorf("given up: %v", err)
+	}
+	if r := d.sync(false); r.Notes != 3 || len(r.Failed) != 0 {
 		t.Errorf("%+v", r)
 	}
 	d.wantSame()
-	r = d.sync(false)
-	if r.Notes != 0 {
-		t.Errorf("again: %+v", r)
+	if r := d.sync(true); r.Read > 0 || r.Notes > 0 || len(r.Failed) != 1 || sequent.CodeOf(r.Failed[0].Err) != sequent.CodeInvalidSession {
+		t.Errorf("a rebuild gives %+v", r)
 	}
-}
-
-// An abandoned session is restored as such, and its last thought as one that was to be
-// followed.
-func TestAdoptAbandoned(t *testing.T) {
-	d := newDesk(t)
-	d.think(step(0))
-	s := d.commit(sessionID, func(c *sequent.Change) error { c.SetState(sequent.Abandoned); return nil })
-	if _, err := d.files.Write(t.Context(), s); err != nil {
+	// A vault that is read-only or full ends a sync.
+	d.commit(sessionID, thought(step(2)))
+	if err := os.Chmod(filepath.Join(d.dir, fileName), 0o400); err != nil {
 		t.Fatal(err)
 	}
-	d.wantSame()
-	lost := newDesk(t)
-	d.engine, d.now = lost.engine, lost.now
-	d.sync(true)
-	got := must(d.engine.Session(t.Context(), sessionID))
-	if last, _ := got.Last(); got.State() != sequent.Abandoned || last.Final {
-		t.Errorf("the session is %s, its last thought %+v", got.State(), last)
+	if r, err := d.files.Sync(t.Context(), d.engine, false); sequent.CodeOf(err) != vault.CodeReadOnly {
+		t.Errorf("%+v, %v", r, err)
 	}
-	d.wantSame()
 }
 
 // Sessions are restored from files into an empty store.
@@ -147,15 +143,6 @@ func TestAdoptWhatIsLeft(t *testing.T) {
 	}
 }
 
-func TestAdoptRefusesWhatCannotBe(t *testing.T) {
-	d := newDesk(t)
-	d.write("## Thought 1/2 [agent]\n\n[[x]]\n\n*2025-08-31 03:22:26 UTC* ^thought-999999999\n")
-	r := d.sync(true)
-	if len(r.Failed) != 1 || sequent.CodeOf(r.Failed[0].Err) != sequent.CodeInvalidSession {
-		t.Errorf("%+v", r)
-	}
-}
-
 // A store that was restored from a backup gets the last thoughts from files.
 func TestStoreBehindFile(t *testing.T) {
 	d := newDesk(t)
@@ -232,25 +219,10 @@ Third [[thought]].
 	if h.Labels["parent"] != "workflow-1756610500000" || h.Labels["analysisType"] != "bug" || h.State != sequent.Active {
 		t.Errorf("%+v", h)
 	}
-}
-
-// Other notes in the folder of sessions are none of its business.
-func TestOtherNotes(t *testing.T) {
-	d := newDesk(t)
-	d.writeFile("thinking/sequential/README.md", "# About\n")
-	d.writeFile("thinking/sequential/session-17-note.md", "# Just a note\n")
-	if r := d.sync(true); r.Read > 0 || r.Notes > 0 || len(r.Failed) > 0 {
-		t.Errorf("a sync gives %+v", r)
-	}
-}
-
-func TestSyncCanBeGivenUp(t *testing.T) {
-	d := newDesk(t)
-	d.think(step(0))
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := d.files.Sync(ctx, d.engine, false); sequent.CodeOf(err) != sequent.CodeCanceled {
-		t.Errorf("%v", err)
+	// The last thought of an abandoned session was to be followed.
+	h, log, err = thinking.FromNote(t.Context(), sessionID, vault.ParseNote("", []byte(strings.Replace(text, "status: active", "status: Abandoned", 1))))
+	if err != nil || h.State != sequent.Abandoned || log[2].Thought.Final {
+		t.Errorf("abandoned: %+v, %v", h, err)
 	}
 }
 
