@@ -53,34 +53,21 @@ func open(t *testing.T, cfg Config) *Vaults {
 // Concurrent calls for one owner open one vault.
 func TestOpenIsOnce(t *testing.T) {
 	v := open(t, Config{Dir: t.TempDir(), Engine: sequent.New(sequent.Config{})})
-	var wg sync.WaitGroup
-	var mu sync.Mutex
-	found := make(map[string]map[*Vault]bool)
-	for range 8 {
-		for _, owner := range []string{"", "alice", "bob"} {
-			wg.Go(func() {
-				got, err := v.Open(t.Context(), owner)
-				if err != nil {
-					t.Error(err)
-				}
-				mu.Lock()
-				defer mu.Unlock()
-				if found[owner] == nil {
-					found[owner] = make(map[*Vault]bool)
-				}
-				found[owner][got] = true
-			})
-		}
+	var all sync.WaitGroup
+	var found sync.Map
+	for i := range 24 {
+		all.Go(func() {
+			owner := []string{"", "alice", "bob"}[i%3]
+			got, err := v.Open(t.Context(), owner)
+			if first, _ := found.LoadOrStore(owner, got); err != nil || first != got {
+				t.Errorf("%q has two vaults, or %v", owner, err)
+			}
+		})
 	}
-	wg.Wait()
+	all.Wait()
 	ids := make(map[string]bool)
-	for owner, vaults := range found {
-		for one := range vaults {
-			ids[one.Sessions.ID()] = true
-		}
-		if len(vaults) != 1 {
-			t.Errorf("%q has %d vaults", owner, len(vaults))
-		}
+	for _, one := range found.Range {
+		ids[one.(*Vault).Sessions.ID()] = true
 	}
 	if len(ids) != 3 {
 		t.Errorf("three owners have the vaults %v", ids)
