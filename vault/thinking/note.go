@@ -135,22 +135,18 @@ func writeState(f *vault.Front, s *sequent.Session) error {
 // room, stay, and so do those that a person has edited.
 func shorten(n *vault.Note, s *sequent.Session, limit int) error {
 	list := Sections(n.Body)
-	kept, links := len(n.Body), 0
-	for _, sec := range slices.Backward(list) {
-		links += strings.Count(n.Body[sec.Start:kept], "[[")
-		if kept < len(n.Body) && (len(n.Body)-sec.Start > limit/2 || links > vault.MaxLinks/2) {
-			break
-		}
-		kept = sec.Start
-	}
+	size, links := len(n.Body), strings.Count(n.Body, "[[")
 	var b strings.Builder
 	done, omitted := 0, 0
-	for _, sec := range list {
-		t, ok := s.At(sec.Seq)
-		asWritten := ok && slices.Equal(strings.Fields(n.Body[sec.Start:sec.End]), strings.Fields(Text(s, t)))
-		if sec.Start < kept && asWritten {
+	for i, sec := range list {
+		if size <= limit/2 && links <= vault.MaxLinks/2 || i == len(list)-1 {
+			break
+		}
+		part := n.Body[sec.Start:sec.End]
+		if t, ok := s.At(sec.Seq); ok && slices.Equal(strings.Fields(part), strings.Fields(Text(s, t))) {
 			b.WriteString(strings.TrimSuffix(n.Body[done:sec.Start], "\n"))
 			done, omitted = sec.End, sec.Seq
+			size, links = size-len(part), links-strings.Count(part, "[[")
 		}
 	}
 	n.Body = b.String() + n.Body[done:]
