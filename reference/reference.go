@@ -78,9 +78,6 @@ func Readings(text string) iter.Seq[Reference] {
 			return
 		}
 		for i := len(text) - 1; i > 0; i-- {
-			if text[i] != '#' && text[i] != '@' {
-				continue
-			}
 			if r, ok := afterID(text[i:]); ok {
 				r.Session = sequent.ID(text[:i])
 				if !yield(r) {

@@ -142,8 +142,10 @@ func TestReferLeadsBack(t *testing.T) {
 			}
 		}
 	}
-	if got := reference.To(s, 99).String(); got != "a#b@7@99" {
-		t.Errorf("a thought that does not exist is %q", got)
+	for seq, want := range map[int]string{1: "a#b@7#1", 2: "a#b@7@2", 3: "a#b@7#2", 14: "a#b@7#99#1", 99: "a#b@7@99"} {
+		if got := reference.To(s, seq).String(); got != want {
+			t.Errorf("thought %d is %q, want %q", seq, got, want)
+		}
 	}
 }
 
