@@ -23,32 +23,6 @@ var update = flag.Bool("update", false, "write the drawings anew")
 // begun is the time of every session of these tests.
 var begun = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// A draft is a line of the section drafts.
-type draft struct {
-	N, Total      int
-	Text          string
-	Note          string
-	Repeat        int // number of repetitions of the text
-	Branch        string
-	From, Revises int
-	Revision, End bool
-	Extend        bool
-}
-
-func (d draft) draft() sequent.Draft {
-	s := sequent.Draft{
-		Number: d.N, Total: d.Total, Branch: d.Branch, Note: d.Note,
-		Text: strings.Repeat(d.Text, max(d.Repeat, 1)), Revision: d.Revision, Final: d.End, Extend: d.Extend,
-	}
-	if d.From > 0 {
-		s.From = sequent.To(d.From)
-	}
-	if d.Revises > 0 {
-		s.Revises = sequent.To(d.Revises)
-	}
-	return s
-}
-
 func session(t testing.TB, drafts ...sequent.Draft) *sequent.Session {
 	t.Helper()
 	e := sequent.New(sequent.Config{Now: func() time.Time { return begun }})
@@ -108,13 +82,17 @@ func drafts(t testing.TB, f txtar.File) []sequent.Draft {
 		if strings.TrimSpace(line) == "" {
 			continue
 		}
-		var d draft
+		var d struct {
+			sequent.Draft
+			Repeat int // number of repetitions of the text
+		}
 		dec := json.NewDecoder(strings.NewReader(line))
 		dec.DisallowUnknownFields()
 		if err := dec.Decode(&d); err != nil {
 			t.Fatalf("%s: %v", line, err)
 		}
-		list = append(list, d.draft())
+		d.Text = strings.Repeat(d.Text, max(d.Repeat, 1))
+		list = append(list, d.Draft)
 	}
 	return list
 }
@@ -221,6 +199,7 @@ func TestMarked(t *testing.T) {
 
 func FuzzSession(f *testing.F) {
 	f.Add("one\ntwo", "b", 40)
+	f.Add("\u202e🁩\u200d👩", "0", 30) // a row ends after a joiner
 	f.Add("漢字かな交じり文\x1b[2J\u202e👩‍👩‍👧‍👦e\u0301", "a/b", 30)
 	f.Fuzz(func(t *testing.T, text, branch string, width int) {
 		e := sequent.New(sequent.Config{})

@@ -13,6 +13,10 @@ import (
 // tab is the width of a tab, in columns. Tab stops would move with the lanes.
 const tab = 4
 
+// invisible has what is removed at the end of a row: a space, and a joiner, which [printable.Text] would show
+// where it joins nothing.
+const invisible = " \u200d"
+
 // Width returns the width of s on a terminal, in columns. The halfwidth katakana sound
 // marks take a column each, although UAX #29 puts them into the grapheme cluster of the
 // character before them.
@@ -44,7 +48,7 @@ func Truncate(s string, width int) string {
 		}
 		end += len(g.Value())
 	}
-	return s[:end] + Ellipsis
+	return strings.TrimRight(s[:end], invisible[1:]) + Ellipsis
 }
 
 // Lines returns the lines of a text, as [printable.Text] shows it. Tabs become spaces.
@@ -69,69 +73,31 @@ func Wrap(text string, width int) (rows []string) {
 	return rows
 }
 
-// wrap breaks one line into rows of at most width columns. The first row has lost columns
-// less. Later rows keep the line's indentation.
+// wrap breaks one line into rows of at most width columns: after a space, beside a wide character, as scripts
+// without spaces have them, or within a word that is longer than a row. The first row has lost columns less.
+// Later rows keep the line's indentation.
 func wrap(line string, lost, width int) (rows []string) {
-	indent := line[:len(line)-len(strings.TrimLeft(line, " "))]
-	indent = indent[:min(len(indent), width/3)]
-	row, start, gap := indent, lost+len(indent), ""
-	used := start // columns of row, with those that the first row has lost
-	add := func(text string) {
-		if n := Width(text); used > start && used+len(gap)+n > width {
-			rows = append(rows, strings.TrimRight(row, " "))
-			row, start = indent+text, len(indent)
-			used = start + n
-		} else {
-			row += gap + text
-			used += len(gap) + n
+	text := strings.TrimLeft(line, " ")
+	indent := line[:min(len(line)-len(text), width/3)]
+	used := lost + len(indent)
+	start, word, end := 0, 0, 0 // a row can end at word
+	for g := displaywidth.StringGraphemes(text); g.Next(); {
+		space := g.Value() == " "
+		alone := space || g.Width() > 1
+		if alone {
+			word = end
 		}
-		gap = ""
-	}
-	for seg := range segments(strings.TrimLeft(line, " ")) {
-		switch {
-		case seg[0] == ' ':
-			gap = seg
-		case Width(seg) <= width-start:
-			add(seg)
-		default: // longer than a row
-			for g := displaywidth.StringGraphemes(seg); g.Next(); {
-				add(g.Value())
+		after := end + len(g.Value())
+		if used += Width(g.Value()); used > width && !space && end > start {
+			if word == start {
+				word = end
 			}
+			rows = append(rows, strings.TrimRight(indent+text[start:word], invisible))
+			start, used = word, len(indent)+Width(text[word:after])
+		}
+		if end = after; alone {
+			word = end
 		}
 	}
-	return append(rows, strings.TrimRight(row, " "))
+	return append(rows, strings.TrimRight(indent+text[start:], invisible))
 }
-
-// segments yields words and the spaces between them. In scripts without spaces a row may end after any character.
-func segments(line string) func(yield func(string) bool) {
-	return func(yield func(string) bool) {
-		begin, pos, last := 0, 0, word
-		for g := displaywidth.StringGraphemes(line); g.Next(); {
-			kind := word
-			switch {
-			case g.Value() == " ":
-				kind = space
-			case g.Width() > 1:
-				kind = wide
-			}
-			if pos > begin && (kind != last || kind == wide) {
-				if !yield(line[begin:pos]) {
-					return
-				}
-				begin = pos
-			}
-			pos += len(g.Value())
-			last = kind
-		}
-		if pos > begin {
-			yield(line[begin:pos])
-		}
-	}
-}
-
-// The kinds of characters for segments.
-const (
-	word = iota
-	space
-	wide
-)
