@@ -28,10 +28,7 @@ func TestImportChecksHashes(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	h, entries, err := from.Entries(t.Context(), "s", sequent.Position{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	h, entries := entriesOf(t, from, "s")
 	doc := string(archive.Log(h, entries))
 	hashes := regexp.MustCompile(`(?m)^ +"(salt|hash|place)": [^,\n]+,\n`)
 	for name, tt := range map[string]struct {

@@ -68,25 +68,18 @@ func (p *painter) role(t sequent.Thought) Role {
 
 // rows breaks a text of several lines into rows. It removes blank lines at both ends, and
 // keeps one blank line between paragraphs.
-func (p *painter) rows(text string, lost, width int) []string {
-	var rows []string
-	blank := false
+func (p *painter) rows(text string, lost, width int) (rows []string) {
 	for _, line := range Lines(text) {
-		if line == "" {
-			blank = len(rows) > 0
+		if line == "" && (len(rows) == 0 || rows[len(rows)-1] == "") {
 			continue
 		}
-		if blank {
-			rows = append(rows, "")
-			blank = false
-		}
-		if len(rows) > 0 {
-			lost = 0
-		}
 		rows = append(rows, wrap(line, lost, width)...)
+		lost = 0
 	}
-	if rows == nil {
+	if n := len(rows); n == 0 {
 		return []string{""}
+	} else if n > 1 && rows[n-1] == "" {
+		rows = rows[:n-1]
 	}
 	return rows
 }

@@ -105,23 +105,3 @@ func TestEveryFieldAndFormat(t *testing.T) {
 		}
 	}
 }
-
-// The name of a label cannot be masked. A session with a secret in one is refused.
-func TestSecretInNameOfLabel(t *testing.T) {
-	t.Parallel()
-	e := sequent.New(sequent.Config{})
-	if _, err := e.Ensure(t.Context(), "s", func(c *sequent.Change) error {
-		c.SetLabel("glpat-"+"Zx8qTn3vWm5yRk2hLp9s", "x")
-		_, err := c.Append(sequent.Draft{Number: 1, Text: "Go on."})
-		return err
-	}); err != nil {
-		t.Fatal(err)
-	}
-	h, entries, err := e.Entries(t.Context(), "s", sequent.Position{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, _, _, err := redact.Session(t.Context(), h, entries, redact.Secrets()); sequent.CodeOf(err) != sequent.CodeInvalidSession {
-		t.Errorf("%v, want %s", err, sequent.CodeInvalidSession)
-	}
-}
