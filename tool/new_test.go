@@ -334,3 +334,23 @@ func TestObjects(t *testing.T) {
 		{`{"items":[7]}`, `items[0] is 7; it must be a JSON object`},
 	})
 }
+
+// What is wrong leaves its field zero, and says so beside what is right.
+func TestTolerant(t *testing.T) {
+	t.Parallel()
+	var got []string
+	tl := tool.NewTolerant(tool.Spec{Name: "x", InputSchema: json.RawMessage(schema)},
+		func(_ context.Context, _ tool.Call, in input, faults []*tool.ArgumentError) (tool.Reply, error) {
+			got = append(got, show(in))
+			for _, err := range faults {
+				got = append(got, err.Field)
+			}
+			return tool.Reply{}, nil
+		})
+	if _, err := tl.Call(t.Context(), tool.Call{Args: json.RawMessage(`{"thought":"a","nextThoughtNeeded":true,"totalThoughts":-3,"view":"tree"}`)}); err != nil {
+		t.Fatal(err)
+	}
+	if want := "[" + show(input{Thought: "a", Next: true}) + " totalThoughts view]"; fmt.Sprint(got) != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
