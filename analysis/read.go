@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -221,8 +222,9 @@ func (c *corpus) scan(ctx context.Context, s *session, r reading) {
 		st := r.Standings[seq-1].State
 		all := append(brief.Sentences(text), "")
 		for i, sentence := range all[:len(all)-1] {
-			for target, how := range c.mentionsIn(s, sentence, all[i+1]) {
-				if how != "" && (by == byNote || st != sequent.Superseded) && len(s.mentions) < maxKept {
+			named := c.mentionsIn(s, sentence, all[i+1])
+			for _, target := range slices.Sorted(maps.Keys(named)) {
+				if how := named[target]; how != "" && (by == byNote || st != sequent.Superseded) && len(s.mentions) < maxKept {
 					m := mention{target, Part{how + by, r.cite(seq, sentence)}}
 					m.by.At = at
 					s.mentions = append(s.mentions, m)

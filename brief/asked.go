@@ -62,8 +62,8 @@ const (
 	tailBytes     = 160 // of each text
 )
 
-// Unfinished returns what is unfinished in a project, or in all if it is empty: at most three sessions,
-// newest first, each as [Tail] shows it, in at most the given number of bytes.
+// Unfinished returns what is unfinished among the hundred latest sessions of a project, or of all if it is
+// empty: at most three, newest first, each as [Tail] shows it, in at most the given number of bytes.
 func Unfinished(ctx context.Context, e *sequent.Engine, project string, bytes int) (lines []string, ids []sequent.ID, err error) {
 	found, err := e.Sessions(ctx, sequent.Query{Project: project})
 	if err != nil {
