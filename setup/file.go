@@ -91,7 +91,8 @@ func (f configFile) replace(text []byte, shared bool) error {
 	}
 	defer root.Close()
 	base := filepath.Base(f.path)
-	temp := "." + base + "." + rand.Text()[:10] + ".tmp"
+	durable.RemoveAbandoned(root, ".", func(name string) bool { return durable.IsTemp(name, base) })
+	temp := "." + base + "-" + rand.Text() + ".tmp"
 	if err := durable.WriteTemp(root, temp, mode, content(text)); err != nil {
 		return err
 	}

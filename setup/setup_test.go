@@ -344,6 +344,23 @@ func TestConcurrentChange(t *testing.T) {
 	}
 }
 
+// What a process that was killed has left of the file, which may have tokens, is removed with the next change.
+func TestKilled(t *testing.T) {
+	c, _ := Lookup("claude-code")
+	s := machine(t)
+	file := s.System.File(c, false)
+	left := filepath.Join(filepath.Dir(file), "."+filepath.Base(file)+"-ABCDEFGHIJ.tmp")
+	put(t, left, `{"token":"secret"}`)
+	long := time.Now().Add(-2 * time.Hour)
+	if err := os.Chtimes(left, long, long); err != nil {
+		t.Fatal(err)
+	}
+	s.must(t)(s.Add(c, false, local))
+	if names, err := filepath.Glob(filepath.Join(filepath.Dir(file), "*.tmp")); err != nil || len(names) > 0 {
+		t.Errorf("there is %q, %v", names, err)
+	}
+}
+
 func TestInstalled(t *testing.T) {
 	s := machine(t)
 	for _, c := range Clients() {
