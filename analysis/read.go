@@ -67,7 +67,7 @@ func (c *corpus) say(format string, args ...any) {
 // there are no others.
 func (c *corpus) headers(ctx context.Context, do func(sequent.Header) bool) error {
 	var demos []sequent.Header
-	others := false
+	others := false // than demos, or enough of them
 	for h, err := range c.engine.AllSessions(ctx, sequent.Query{AllOwners: c.query.AllOwners, Project: c.query.Project}) {
 		switch {
 		case err != nil:
@@ -81,7 +81,7 @@ func (c *corpus) headers(ctx context.Context, do func(sequent.Header) bool) erro
 		}
 	}
 	for i := 0; i < len(demos) && !others; i++ {
-		do(demos[i])
+		others = !do(demos[i])
 	}
 	return nil
 }
