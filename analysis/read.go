@@ -67,7 +67,7 @@ func (c *corpus) say(format string, args ...any) {
 // there are no others.
 func (c *corpus) headers(ctx context.Context, do func(sequent.Header) bool) error {
 	var demos []sequent.Header
-	others := false // than demos, or enough of them
+	others := false
 	for h, err := range c.engine.AllSessions(ctx, sequent.Query{AllOwners: c.query.AllOwners, Project: c.query.Project}) {
 		switch {
 		case err != nil:
@@ -80,8 +80,13 @@ func (c *corpus) headers(ctx context.Context, do func(sequent.Header) bool) erro
 			return nil
 		}
 	}
-	for i := 0; i < len(demos) && !others; i++ {
-		others = !do(demos[i])
+	if others {
+		return nil
+	}
+	for _, h := range demos {
+		if !do(h) {
+			return nil
+		}
 	}
 	return nil
 }

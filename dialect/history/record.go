@@ -53,8 +53,8 @@ func (r *recorder) think(ctx context.Context, e *sequent.Engine, in Input) (*seq
 	})
 }
 
-// record applies change to the pinned session or, without one, to the session of the call. If
-// there is none, or the call replaces it, it calls begin, which applies change to a new session.
+// record applies change to the pinned session or, without one, to the session of the call. If that
+// is gone, was not named or is replaced, it calls begin, which applies change to a new session.
 func (in Input) record(
 	ctx context.Context, e *sequent.Engine, pinned sequent.ID,
 	change func(*sequent.Change) error, begin func() (*sequent.Session, error),
