@@ -249,10 +249,11 @@ func (e *Engine) Sweep(ctx context.Context, q Query) (int, error) {
 	}
 }
 
-// Usage returns what the store holds for each owner that has sessions, sorted by owner. Only
-// the engine of the local user sees other owners.
-func (e *Engine) Usage(ctx context.Context) ([]Usage, error) {
-	return UsageOf(ctx, e.open().store, Query{Owner: e.owner, AllOwners: e.owner == ""})
+// Usage returns what each owner has of the sessions that q selects, sorted by owner, with those that
+// have expired and are not deleted yet. Only the engine of the local user sees other owners.
+func (e *Engine) Usage(ctx context.Context, q Query) ([]Usage, error) {
+	q.Owner, q.AllOwners = e.owner, q.AllOwners && e.owner == ""
+	return UsageOf(ctx, e.open().store, q)
 }
 
 // Watch returns a watch of no sessions, of which [Watch.Add] adds some. It is told of

@@ -102,7 +102,7 @@ func TestZeroEngine(t *testing.T) {
 		add(e.Sweep(ctx, sequent.Query{}))
 		add(e.Restore(ctx, sequent.Header{Key: sequent.Key{ID: "s"}, State: sequent.Active}, nil))
 		add(nil, e.Delete(ctx, "s"))
-		add(e.Usage(ctx))
+		add(e.Usage(ctx, sequent.Query{AllOwners: true}))
 		add(e.Watch(ctx))
 		_, _, err := e.Entries(ctx, "s", sequent.Position{})
 		add(nil, err)

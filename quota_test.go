@@ -61,7 +61,7 @@ func TestQuotaBytes(t *testing.T) {
 		if n := e.Stats().QuotaRefused; n != 2 {
 			t.Errorf("%d refusals are counted, want 2", n)
 		}
-		if own, err := other.Owned("ann").Usage(t.Context()); err != nil || len(own) != 1 || own[0].Owner != "ann" {
+		if own, err := other.Owned("ann").Usage(t.Context(), sequent.Query{AllOwners: true}); err != nil || len(own) != 1 || own[0].Owner != "ann" {
 			t.Errorf("ann's Usage is %+v, %v", own, err)
 		}
 	})
@@ -102,7 +102,7 @@ func TestQuotaOfConcurrentCallers(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	all, err := e.Usage(t.Context())
+	all, err := e.Usage(t.Context(), sequent.Query{AllOwners: true})
 	if n := accepted.Load(); n != quota || err != nil || len(all) != 1 || all[0].Bytes != quota*200 {
 		t.Errorf("%d calls were accepted, usage %+v, %v; want %d", n, all, err, quota)
 	}

@@ -82,7 +82,7 @@ func (p *program) elsewhereOf(ctx context.Context, err error) error {
 // whereSessionsAre says what to do if the flags select no sessions, or not the one that was meant.
 func (p *program) whereSessionsAre(ctx context.Context) string {
 	var hints []string
-	if usage, err := p.engine.Owned("").Usage(ctx); err == nil && !p.allOwners {
+	if usage, err := p.engine.Owned("").Usage(ctx, sequent.Query{AllOwners: true}); err == nil && !p.allOwners {
 		var names []string
 		for _, u := range usage {
 			if u.Owner != p.engine.Owner() && u.Sessions > 0 {

@@ -168,7 +168,7 @@ type ownerList struct {
 }
 
 func runOwners(p *program, ctx context.Context) (result, error) {
-	owners, err := p.engine.Usage(ctx)
+	owners, err := p.engine.Usage(ctx, sequent.Query{AllOwners: true})
 	if err != nil {
 		return nil, err
 	}

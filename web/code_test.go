@@ -126,6 +126,7 @@ func TestOtherOwners(t *testing.T) {
 		{"bob", "GET", "events?all=true", "", 403, "sequent:admin"},
 		{"bob", "POST", "store/load", `{"Key":{"Owner":"bob","ID":"plan"}}`, 404, "session_not_found"},
 		{"bob", "POST", "store/usage", `{"Owner":"bob"}`, 200, `"sessions":1`},
+		{"bob", "POST", "store/usage", `{"Owner":"bob","Since":"2999-01-01T00:00:00Z"}`, 200, "null"},
 	} {
 		status, body, _ := ask(t, tt.method, url+"/api/v1/"+tt.path, tt.body, "Authorization", "Bearer "+tt.who, "Content-Type", "application/json")
 		if status != tt.status || !strings.Contains(body, tt.want) || tt.who == "bob" && strings.Contains(body, "plan of alice") {

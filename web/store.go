@@ -51,11 +51,7 @@ func (x *exchange) storeSearch(q sequent.SearchQuery) error {
 
 func (x *exchange) storeUsage(q sequent.Query) error {
 	return x.fromStore(q.Owner, q.AllOwners, func(ctx context.Context, e *sequent.Engine) (any, error) {
-		all, err := e.Usage(ctx)
-		if !q.AllOwners { // the engine of the local user returns all
-			all = slices.DeleteFunc(all, func(u sequent.Usage) bool { return u.Owner != e.Owner() })
-		}
-		return all, err
+		return e.Usage(ctx, q)
 	})
 }
 
